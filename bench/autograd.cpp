@@ -16,6 +16,7 @@
 #include "report.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 
@@ -35,12 +36,12 @@ template <int W>
 struct TorchCode {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
-  static constexpr std::array params{vector("norm.weight", W, ones),
-                                     vector("norm.bias", W, zeros),
-                                     matrix("up.weight", 4 * W, W, normal(.02f)),
-                                     vector("up.bias", 4 * W, zeros),
-                                     matrix("down.weight", W, 4 * W, normal(.02f)),
-                                     vector("down.bias", W, zeros)};
+  static constexpr std::array params{Param::vector("norm.weight", W, Init::ones),
+                                     Param::vector("norm.bias", W, Init::zeros),
+                                     Param::matrix("up.weight", 4 * W, W, Init::normal(.02f)),
+                                     Param::vector("up.bias", 4 * W, Init::zeros),
+                                     Param::matrix("down.weight", W, 4 * W, Init::normal(.02f)),
+                                     Param::vector("down.bias", W, Init::zeros)};
   static constexpr bool random = false;
   static autograd::Results forward(const autograd::Inputs& inputs) {
     const std::vector<at::Tensor>& p = inputs.parameters;

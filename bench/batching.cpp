@@ -21,6 +21,7 @@
 #include "sinter/files/decompress.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

@@ -16,6 +16,7 @@
 #include "report.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

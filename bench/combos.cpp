@@ -26,6 +26,7 @@
 #include "text.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace hana = boost::hana;
 
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// Reads --threads, --json and --svg, and the flags that a bench adds.
 ///   CommandLine line("What it measures.");
@@ -52,4 +52,4 @@ class CommandLine : public CLI::App {
   const std::string& typed() const { return words; }
 };
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

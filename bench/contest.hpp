@@ -24,7 +24,7 @@
 #include "settings.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 class Contestant {
  public:
@@ -235,4 +235,4 @@ void serve_rounds(int steps, auto&& step) {
   });
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

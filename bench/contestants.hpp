@@ -11,7 +11,7 @@
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 constexpr double lr = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_norm = 1.0;
 
@@ -180,4 +180,4 @@ inline int main_of_contest(int argc, char** argv, int (*run_bench)(int, char**))
   }
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -22,6 +22,7 @@
 #include "sinter/kernels/swiglu.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace {
 
 using at::Tensor;

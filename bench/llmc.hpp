@@ -7,7 +7,7 @@
 
 #include "contestants.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// Writes a trainer's weights as llm.c reads them: a header of 256 numbers, then each kind of tensor
 /// of all layers, matrices as out × in.
@@ -68,4 +68,4 @@ inline std::vector<std::string> llmc_command(const Contest& w, const Settings& s
           std::to_string(settings.threads)};
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

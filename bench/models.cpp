@@ -14,6 +14,7 @@
 #include "models.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

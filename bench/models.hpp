@@ -9,7 +9,7 @@
 #include "contest.hpp"
 #include "recipes.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 constexpr int longest = 128;  // tokens of a sentence, of a text and of a reply
 constexpr int vocabulary = 30522;
@@ -197,4 +197,4 @@ inline Both beside_transformers(const std::string& word, const std::vector<HostB
   });
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -7,7 +7,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// How many processors this process may run on.
 inline int processors() {
@@ -36,4 +36,4 @@ inline void take_processor(int number, int processes) {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -7,7 +7,7 @@
 #include "contest.hpp"
 #include "recipes.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 constexpr double lr = 1e-3, weight_decay = 0.1, momentum = 0.9, max_norm = 1.0;
 
@@ -117,4 +117,4 @@ inline void contest_of_optimizer(std::size_t number, int threads) {
   });
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

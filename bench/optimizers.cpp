@@ -11,6 +11,7 @@
 #include "optimizer_contestants.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

@@ -5,7 +5,7 @@
 #include "sinter/layer/attention.hpp"
 #include "sinter/model/gpt2.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 template <int W, int Heads, int Layers>
 struct PackedBlock {
@@ -31,4 +31,4 @@ struct PackedModel {
   }
 };
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

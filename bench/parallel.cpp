@@ -17,6 +17,7 @@
 #include "report.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -11,6 +11,7 @@
 #include "models.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -28,6 +28,7 @@
 #include "tokenized_text.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

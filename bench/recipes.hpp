@@ -4,7 +4,7 @@
 #include "sinter/kernels/random.hpp"
 #include "sinter/sinter.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// Data that the bench makes.
 template <int Context, int Vocabulary>
@@ -40,4 +40,4 @@ inline HostBatch batch_of(const Gpt2Options& shape, std::uint64_t step, int firs
   return batch;
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

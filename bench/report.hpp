@@ -14,7 +14,7 @@
 #include "command_line.hpp"
 #include "hardware/cpu/processor.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 struct Row {
   std::string row;
@@ -161,4 +161,4 @@ class Report {
   }
 };
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -15,6 +15,7 @@
 #include "sinter/files/run_folder.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

@@ -18,6 +18,7 @@
 #include "report.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

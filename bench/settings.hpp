@@ -13,7 +13,7 @@
 #include "report.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// Whether ATen's kernels are kept to AVX2.
 inline bool only_avx2() {
@@ -88,4 +88,4 @@ struct Settings : CommandLine {
   bool wants(const std::string& row) const { return row.find(only) != std::string::npos; }
 };
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -14,6 +14,7 @@
 #include "report.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

@@ -13,6 +13,7 @@
 #include "text.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

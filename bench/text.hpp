@@ -10,7 +10,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// The text of a file, or of all headers of this project if none is named: text that everybody has.
 inline std::string read_text(const std::string& file) {
@@ -32,4 +32,4 @@ inline std::string read_text(const std::string& file) {
   return text;
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

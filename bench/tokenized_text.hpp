@@ -9,7 +9,7 @@
 #include "sinter/data/source.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 /// Cuts a text behind newlines into pieces of at least so many bytes; the rest is left out.
 inline std::vector<std::string_view> pieces_of(std::string_view text, std::size_t bytes) {
@@ -72,4 +72,4 @@ class TokenizedText {
   void restore(const SamplerState& state) { now = state; }
 };
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -11,6 +11,7 @@
 #include "text.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

@@ -122,6 +122,7 @@ template void add_squares(Stream&, const Float16*, std::int64_t, BinnedSum*);
 }  // namespace sinter::kernel
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

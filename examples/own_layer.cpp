@@ -17,7 +17,7 @@ struct Swish {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};  // backward reads the operand
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};  // backward reads the operand
 
   static void forward(auto& c) {
     auto x = c.x(), y = c.y();

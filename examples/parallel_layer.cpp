@@ -24,7 +24,7 @@ struct Swish {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
 
   static void forward(auto& c) {
     auto x = c.x(), y = c.y();

@@ -52,14 +52,14 @@ struct EncoderDecoder {
   static constexpr std::array out{width};
   static constexpr float deviation = .04f;  // of torch's uniform one, 1 / √(3 width)
   static constexpr std::array params{
-      matrix("encoder.weight_ih_l0", 3 * width, width, normal(deviation)),
-      matrix("encoder.weight_hh_l0", 3 * width, width, normal(deviation)),
-      vector("encoder.bias_ih_l0", 3 * width, zeros),
-      vector("encoder.bias_hh_l0", 3 * width, zeros),
-      matrix("decoder.weight_ih_l0", 3 * width, width, normal(deviation)),
-      matrix("decoder.weight_hh_l0", 3 * width, width, normal(deviation)),
-      vector("decoder.bias_ih_l0", 3 * width, zeros),
-      vector("decoder.bias_hh_l0", 3 * width, zeros)};
+      Param::matrix("encoder.weight_ih_l0", 3 * width, width, Init::normal(deviation)),
+      Param::matrix("encoder.weight_hh_l0", 3 * width, width, Init::normal(deviation)),
+      Param::vector("encoder.bias_ih_l0", 3 * width, Init::zeros),
+      Param::vector("encoder.bias_hh_l0", 3 * width, Init::zeros),
+      Param::matrix("decoder.weight_ih_l0", 3 * width, width, Init::normal(deviation)),
+      Param::matrix("decoder.weight_hh_l0", 3 * width, width, Init::normal(deviation)),
+      Param::vector("decoder.bias_ih_l0", 3 * width, Init::zeros),
+      Param::vector("decoder.bias_hh_l0", 3 * width, Init::zeros)};
   static constexpr bool causal = true;
   static constexpr bool random = false;  // it draws nothing
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * 6 * width * width; }

@@ -23,26 +23,27 @@ constexpr int features = 24 * end * end;
 struct Cnn {
   static constexpr std::array in{side * side};
   static constexpr std::array out{classes};
-  static constexpr std::array params{tensor("conv1.weight", {8, 1, 3, 3}, normal(.19f)),
-                                     vector("conv1.bias", 8, zeros),
-                                     tensor("conv2.weight", {16, 8, 3, 3}, normal(.068f)),
-                                     vector("conv2.bias", 16, zeros),
-                                     tensor("conv3.weight", {24, 16, 3, 3}, normal(.048f)),
-                                     vector("conv3.bias", 24, zeros),
-                                     vector("norm1.weight", 24, ones),
-                                     vector("norm1.bias", 24, zeros),
-                                     matrix("fc1.weight", hidden, features, normal(.0054f)),
-                                     vector("fc1.bias", hidden, zeros),
-                                     matrix("fc2.weight", classes, hidden, normal(.1f)),
-                                     vector("fc2.bias", classes, zeros),
-                                     vector("norm2.weight", classes, ones),
-                                     vector("norm2.bias", classes, zeros),
-                                     running("norm1.running_mean", {24}, zeros),
-                                     running("norm1.running_var", {24}, ones),
-                                     running("norm1.num_batches_tracked", zeros),
-                                     running("norm2.running_mean", {classes}, zeros),
-                                     running("norm2.running_var", {classes}, ones),
-                                     running("norm2.num_batches_tracked", zeros)};
+  static constexpr std::array params{
+      Param::tensor("conv1.weight", {8, 1, 3, 3}, Init::normal(.19f)),
+      Param::vector("conv1.bias", 8, Init::zeros),
+      Param::tensor("conv2.weight", {16, 8, 3, 3}, Init::normal(.068f)),
+      Param::vector("conv2.bias", 16, Init::zeros),
+      Param::tensor("conv3.weight", {24, 16, 3, 3}, Init::normal(.048f)),
+      Param::vector("conv3.bias", 24, Init::zeros),
+      Param::vector("norm1.weight", 24, Init::ones),
+      Param::vector("norm1.bias", 24, Init::zeros),
+      Param::matrix("fc1.weight", hidden, features, Init::normal(.0054f)),
+      Param::vector("fc1.bias", hidden, Init::zeros),
+      Param::matrix("fc2.weight", classes, hidden, Init::normal(.1f)),
+      Param::vector("fc2.bias", classes, Init::zeros),
+      Param::vector("norm2.weight", classes, Init::ones),
+      Param::vector("norm2.bias", classes, Init::zeros),
+      Param::running("norm1.running_mean", {24}, Init::zeros),
+      Param::running("norm1.running_var", {24}, Init::ones),
+      Param::running("norm1.num_batches_tracked", Init::zeros),
+      Param::running("norm2.running_mean", {classes}, Init::zeros),
+      Param::running("norm2.running_var", {classes}, Init::ones),
+      Param::running("norm2.num_batches_tracked", Init::zeros)};
   static constexpr bool random = false;  // it draws nothing
   static constexpr std::int64_t flops(std::int64_t) {
     constexpr std::int64_t first = 26 * 26 * 8 * 9, second = 24 * 24 * 16 * 8 * 9;

@@ -25,9 +25,10 @@ struct Names {
 /// The convolution has no bias, and size × size weights from each channel to each.
 constexpr std::array<Param, 5> normed(const Names& names, int out, int in, int size,
                                       float deviation) {
-  return {tensor(names.weight, {out, in, size, size}, normal(deviation)),
-          vector(names.gain, out, ones), vector(names.offset, out, zeros),
-          running(names.mean, {out}, zeros), running(names.variance, {out}, ones)};
+  return {Param::tensor(names.weight, {out, in, size, size}, Init::normal(deviation)),
+          Param::vector(names.gain, out, Init::ones), Param::vector(names.offset, out, Init::zeros),
+          Param::running(names.mean, {out}, Init::zeros),
+          Param::running(names.variance, {out}, Init::ones)};
 }
 template <std::size_t... N>
 constexpr auto join(const std::array<Param, N>&... parts) {
@@ -60,8 +61,8 @@ struct ResNet {
                    "layer2.0.downsample.1.bias", "layer2.0.downsample.1.running_mean",
                    "layer2.0.downsample.1.running_var"},
                   broad, narrow, 1, .35f),
-           std::array{matrix("fc.weight", classes, broad, normal(.18f)),
-                      vector("fc.bias", classes, zeros)});
+           std::array{Param::matrix("fc.weight", classes, broad, Init::normal(.18f)),
+                      Param::vector("fc.bias", classes, Init::zeros)});
   static constexpr bool random = false;  // it draws nothing
   static constexpr std::int64_t flops(std::int64_t) {
     constexpr std::int64_t middle = 14 * 14, end = 7 * 7;  // pixels of two stages

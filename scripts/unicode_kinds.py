@@ -51,9 +51,9 @@ print(f"""// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
 
-namespace sinter {{
+namespace sinter::detail {{
 
 /// For unicode::ranges_in(): values are those of CharacterKind; characters in no range are `other`.""")
 print(textwrap.fill(f'inline constexpr std::string_view character_ranges = R"({" ".join(words())})";', 120))
 print("""
-}  // namespace sinter""")
+}  // namespace sinter::detail""")

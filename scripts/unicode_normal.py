@@ -132,7 +132,7 @@ print(f"""// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
 
-namespace sinter::unicode {{
+namespace sinter::detail::unicode {{
 """)
 table("For ranges_in(): sums of Traits; characters in no range have none.", "traits", of_ranges(traits_of))
 table("For ranges_in(): canonical combining classes; those of others are 0.", "combining_classes", of_ranges(class_of))
@@ -141,4 +141,4 @@ table(full, "decompositions", of_texts(changed(nfd, but=HANGUL)))
 table("For texts_in(): small letters.", "small_letters", of_texts(changed(lower)))
 pairs = ((first, f"{second:x} {composed:x}", first) for first, second, composed in compositions())
 table("For compositions_in(), without Hangul's.", "compositions", pairs)
-print("}  // namespace sinter::unicode")
+print("}  // namespace sinter::detail::unicode")

@@ -7,6 +7,7 @@
 
 int main(int argc, char** argv) {
   using namespace sinter;
+  using namespace sinter::detail;
   cli::prepare_standard_streams();
   try {
     if (argc != 2 && argc != 3)

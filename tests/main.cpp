@@ -12,7 +12,7 @@
 #include "kernels/cpu/gemm.hpp"
 #include "support/processor.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 void imitate_processor(std::string_view words) {
   using kernel::Gemm;
@@ -42,10 +42,10 @@ void imitate_processor(std::string_view words) {
   }
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing
 
 int main(int argc, char** argv) {
   if (const char* processor = std::getenv("SINTER_TEST_PROCESSOR"))
-    sinter::testing::imitate_processor(processor);
+    sinter::detail::testing::imitate_processor(processor);
   return doctest::Context(argc, argv).run();
 }

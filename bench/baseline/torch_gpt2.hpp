@@ -7,7 +7,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/trainer/core.hpp"
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 class TorchGpt2 {
   using Tensor = torch::Tensor;
@@ -96,4 +96,4 @@ class TorchGpt2 {
   }
 };
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -7,14 +7,14 @@
 #include "../contest.hpp"
 #include "../recipes.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 #if SINTER_CUDA
 /// On a card, that is what computes; the source of the processor's name is not linked.
 inline std::string processor_text() { return device_text(0); }
 #endif
-}  // namespace sinter
+}  // namespace sinter::detail
 
-namespace sinter::bench {
+namespace sinter::detail::bench {
 
 constexpr double weight_decay = 0.1, beta2 = 0.95, max_norm = 1.0;
 
@@ -212,4 +212,4 @@ inline int main_of_gpu(const char* question, const std::vector<Race>& races, int
   }
 }
 
-}  // namespace sinter::bench
+}  // namespace sinter::detail::bench

@@ -17,6 +17,7 @@
 namespace {
 
 using namespace sinter;
+using namespace sinter::detail;
 using Clock = std::chrono::steady_clock;
 
 constexpr int cards = 2, context = 1024, warm_up = 5;

@@ -5,6 +5,7 @@
 #include "contest.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 using bench::Race;
 
 namespace {

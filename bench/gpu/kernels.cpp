@@ -94,7 +94,7 @@ struct Arguments {
 };
 void* run_tests(void* given) {
   const auto* arguments = static_cast<const Arguments*>(given);
-  sinter::open_card(0);
+  sinter::detail::open_card(0);
   const int status = doctest::Context(arguments->count, arguments->words).run();
   return reinterpret_cast<void*>(std::intptr_t(status));
 }
@@ -111,7 +111,7 @@ void operator delete(void* at, std::size_t, std::align_val_t) noexcept { reachab
 int main(int argc, char** argv) {
   setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
   hwy::SetSupportedTargetsForTest(HWY_SCALAR);  // a card has none of the host's instruction sets
-  sinter::open_card(0);
+  sinter::detail::open_card(0);
   reachable.open();
   dl_iterate_phdr(register_data, nullptr);
   constexpr std::size_t stack_bytes = std::size_t{64} << 20;

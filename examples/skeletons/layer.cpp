@@ -18,20 +18,20 @@ struct Gain {
   static constexpr std::array out{W};
 
   // Parameters (optional): an aggregate template over its fields' type, and for each field its name
-  // and shape in files and its initial values. A matrix() has weight decay, a vector() has none.
+  // and shape in files and its initial values. Param::matrix has weight decay, Param::vector has none.
   template <class T>
   struct Params {
     T gain;
   };
-  static constexpr Params<Param> params{vector("gain", W, ones)};
+  static constexpr Params<Param> params{Param::vector("gain", W, Init::ones)};
 
-  // What backward reads besides gradients and weights. input() and output() only keep existing
+  // What backward reads besides gradients and weights. Keep::input() and output() only keep existing
   // values alive; own(width) and statistic(width) are numbers that forward writes for backward.
   template <class T, class Statistic>
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
 
   // Facts. cheap: Checkpoint<{.policy = selective}> recomputes the layer instead of keeping its
   // result. A layer with matrix products defines flops(context), for one row. A layer that needs

@@ -23,7 +23,7 @@ struct Input {
   static constexpr Value<W> trace(auto& g, Value<In> x) {
     // The first and the last matrix of a model are not hidden: optimizers such as Muon treat them
     // like embeddings and heads.
-    return g("", Linear<In, W, {.weight = normal(.5f), .hidden = false}>{}, x);
+    return g("", Linear<In, W, {.weight = Init::normal(.5f), .hidden = false}>{}, x);
   }
 };
 

@@ -25,18 +25,18 @@ struct Convolutions {
   static constexpr std::array in{pixels};
   static constexpr std::array out{classes};
 
-  // Parameters, with their names and shapes in files. A tensor() and a matrix() have weight decay,
-  // a vector() has none; running() is what torch calls a buffer.
+  // Parameters, with their names and shapes in files. Tensors and matrices have weight decay,
+  // vectors have none; Param::running is what torch calls a buffer.
   static constexpr std::array params{
-      tensor("conv1.weight", {channels, 1, 3, 3}, normal(.2f)),
-      vector("norm.weight", channels, ones),
-      vector("norm.bias", channels, zeros),
-      tensor("conv2.weight", {channels, channels, 3, 3}, normal(.1f)),
-      vector("conv2.bias", channels, zeros),
-      matrix("fc.weight", classes, features, normal(.02f)),
-      vector("fc.bias", classes, zeros),
-      running("norm.running_mean", {channels}, zeros),
-      running("norm.running_var", {channels}, ones)};
+      Param::tensor("conv1.weight", {channels, 1, 3, 3}, Init::normal(.2f)),
+      Param::vector("norm.weight", channels, Init::ones),
+      Param::vector("norm.bias", channels, Init::zeros),
+      Param::tensor("conv2.weight", {channels, channels, 3, 3}, Init::normal(.1f)),
+      Param::vector("conv2.bias", channels, Init::zeros),
+      Param::matrix("fc.weight", classes, features, Init::normal(.02f)),
+      Param::vector("fc.bias", classes, Init::zeros),
+      Param::running("norm.running_mean", {channels}, Init::zeros),
+      Param::running("norm.running_var", {channels}, Init::ones)};
 
   // Facts. random: the layer draws no random numbers, so ranks need not take turns. flops:
   // operations of forward for one row.

@@ -14,6 +14,7 @@
 #include "sinter/plan/parameter.hpp"
 
 namespace sinter::autograd {
+using namespace sinter::detail;
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
@@ -257,7 +258,7 @@ std::unique_ptr<LayerObject> of_function(const AutogradSpec& spec,
                                          Results (*function)(const Inputs&)) {
   Code code;
   for (const Param& param : spec.params)
-    (param.running ? code.buffers : code.parameters)
+    (param.is_running ? code.buffers : code.parameters)
         .emplace_back(param.name, at::empty(shape_in_files(param), computed_as(spec.compute)));
   code.forward = function;
   return object_of(spec, std::move(code));

@@ -8,6 +8,7 @@
 #include "sinter/plan/parameter.hpp"
 
 namespace sinter::autograd {
+using namespace sinter::detail;
 namespace {
 
 std::string text_of(at::IntArrayRef shape) {
@@ -82,7 +83,7 @@ HeldTensors hold(const AutogradSpec& spec, const Code& code) {
   HeldTensors held;
   for (int k = 0; k < int(spec.params.size()); ++k) {
     const Param& param = spec.params[std::size_t(k)];
-    if (param.running) {
+    if (param.is_running) {
       held.buffers.push_back(buffers.take(param, k));
     } else {
       held.parameters.push_back(parameters.take(param, k));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// The optimal string alignment distance.
@@ -36,4 +36,4 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
                            [&](auto a, auto b) { return distance(a) < distance(b); });
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The candidate that a mistyped word most likely means: one that begins with it, else the one that
 /// is the fewest edits away (letters inserted, removed or replaced, or neighbours swapped); the
@@ -13,4 +13,4 @@ namespace sinter {
 /// requires  there is a candidate
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/data/permutation.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// An example of the buffer.
@@ -89,4 +89,4 @@ Arrangement batch_dynamically(std::span<const ExampleLength> lengths, int tokens
   return made;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/data/permutation.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 Arrangement group_by_length(std::span<const ExampleLength> lengths, int sequences,
                             std::uint64_t key) {
@@ -42,4 +42,4 @@ Arrangement group_by_length(std::span<const ExampleLength> lengths, int sequence
   return made;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "cli/help.hpp"
 #include "sinter/version.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 bool is_flag(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
@@ -230,4 +230,4 @@ Parsed parse(const RecipeView& recipe, const std::string& program,
   return parsed;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -14,7 +14,7 @@
 #include "sinter/files/shards.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 struct Arguments {
   Verb verb{};
@@ -74,4 +74,4 @@ void require_good_options(const RecipeView& recipe);
 /// What an option may be, such as "at least 0"; empty if it may be anything.
 std::string range_text(const Option& option);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 std::string changes_text(const RecipeView& recipe, const Arguments& a) {
   std::string text = fmt::format("options seed {}", a.seed.value_or(0));
@@ -17,4 +17,4 @@ std::string changes_text(const RecipeView& recipe, const Arguments& a) {
   return text + "\n";
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

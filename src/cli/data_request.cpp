@@ -14,7 +14,7 @@
 #include "sinter/files/weights.hpp"
 #include "trainer/loop_state.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr double held_out_share = 0.1;
@@ -136,4 +136,4 @@ std::string DataWatch::look(bool at_the_end) {
       what);
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

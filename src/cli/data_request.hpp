@@ -6,7 +6,7 @@
 
 #include "cli/arguments.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Opens the data to train on and the part that is held out, in the order and with the seed that
 /// the arguments say.
@@ -38,4 +38,4 @@ class DataWatch {
   Clock::time_point next = Clock::now() + interval;
 };
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

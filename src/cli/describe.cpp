@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/describe.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,7 +21,7 @@
 #include "sinter/trainer/core.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 /// The device, and what multiplies there, measured if the device can be used.
@@ -179,4 +181,4 @@ int describe(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

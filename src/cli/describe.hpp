@@ -6,7 +6,7 @@
 
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// What the copy that a checkpoint is written from takes, beside the plan.
 std::string snapshot_text(const Memory& memory);
@@ -24,4 +24,4 @@ std::string program_text(const RecipeView& recipe);
 /// The same as a list of {instruction, on, when}.
 nlohmann::ordered_json program_json(const RecipeView& recipe);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

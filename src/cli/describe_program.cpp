@@ -8,7 +8,7 @@
 #include "cli/describe.hpp"
 #include "sinter/trainer/core.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 std::string_view when_text(When when) {
@@ -57,4 +57,4 @@ nlohmann::ordered_json program_json(const RecipeView& recipe) {
   return list;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -11,7 +11,7 @@
 #include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 std::string json_text(const Evaluated& evaluated, const DataUnit& unit) {
@@ -71,4 +71,4 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

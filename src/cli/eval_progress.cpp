@@ -6,7 +6,7 @@
 
 #include "cli/output.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 using std::chrono::milliseconds;
 
@@ -30,4 +30,4 @@ void EvalProgress::at(std::int64_t done, Clock::time_point now) {
   next = now + milliseconds(live ? 200 : 5000);
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

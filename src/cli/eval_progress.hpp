@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Shows how far an evaluation is: in a terminal on one line, after the first second and then five
 /// times a second; elsewhere on a line of its own every 5 seconds.
@@ -32,4 +32,4 @@ class EvalProgress {
   Clock::time_point next;
 };
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 /// Whether a model takes numbers and has a class for each row as its only target, so that it
@@ -53,4 +53,4 @@ Evaluated evaluate(TrainerCore& trainer, AnySource& data,
   return result;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

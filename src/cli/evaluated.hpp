@@ -8,7 +8,7 @@
 #include "sinter/data/any_source.hpp"
 #include "sinter/trainer/core.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 struct Evaluated {
   Loss loss{};                          ///< over all data
@@ -23,4 +23,4 @@ struct Evaluated {
 Evaluated evaluate(TrainerCore& trainer, AnySource& data,
                    const std::function<void(std::int64_t done)>& on_batch = {});
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

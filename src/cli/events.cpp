@@ -7,7 +7,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 Events::Events(const std::filesystem::path& run, std::int64_t steps_before, std::string_view header,
                double flops)
@@ -58,4 +58,4 @@ void Events::sync() {
   try_to([&] { file->sync(); });
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -11,7 +11,7 @@
 #include "sinter/files/event_file.hpp"
 #include "sinter/trainer/stages.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// The event file of one start of a run. What cannot be written is left out of it, which is a
 /// warning: training goes on.
@@ -38,4 +38,4 @@ class Events {
   std::string warnings;
 };
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

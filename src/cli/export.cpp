@@ -5,7 +5,7 @@
 #include "cli/verbs.hpp"
 #include "sinter/trainer/core.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.out.has_value(), "--out DIR", a.verb);
@@ -27,4 +27,4 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -7,7 +7,7 @@
 
 #include "base/nearest.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 template <class T>
@@ -282,4 +282,4 @@ std::string verbs_with(const std::function<bool(Verb)>& has) {
   return text;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -10,7 +10,7 @@
 
 #include "cli/arguments.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// A flag with the words that followed it; a switch has none, and one that was left out is "".
 struct Given {
@@ -51,4 +51,4 @@ std::span<const Flag> all_flags();
 /// The names of verbs, as "train, eval and export".
 std::string verbs_with(const std::function<bool(Verb)>& has);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

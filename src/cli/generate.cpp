@@ -8,7 +8,7 @@
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 namespace {
 
@@ -59,4 +59,4 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

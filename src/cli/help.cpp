@@ -6,7 +6,7 @@
 #include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr std::string_view exit_codes = R"(Exit codes:
@@ -67,4 +67,4 @@ std::string footer_of(Verb verb, const RecipeView& recipe) {
   return text + std::string(exit_codes);
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

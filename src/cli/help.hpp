@@ -10,7 +10,7 @@ namespace CLI {
 class FormatterBase;
 }
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 std::string overall_help(const RecipeView& recipe, const std::string& program);
 std::string description_of(Verb verb, const RecipeView& recipe);
@@ -18,4 +18,4 @@ std::string description_of(Verb verb, const RecipeView& recipe);
 std::string footer_of(Verb verb, const RecipeView& recipe);
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -12,7 +12,7 @@
 #include "sinter/comm/launched_world.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr std::string_view ranks_option = "parallel.ranks", card_option = "device.card";
@@ -104,4 +104,4 @@ World world_with_facts(const Arguments& a, const SamplerState& data, std::vector
   return world;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

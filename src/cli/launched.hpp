@@ -3,7 +3,7 @@
 #pragma once
 #include "cli/arguments.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Takes the world in which a launcher has started this process, if one has, into the arguments, and
 /// the number of its ranks into the recipe's options. Ranks but the first are quiet.
@@ -19,4 +19,4 @@ inline bool is_first(const Arguments& arguments) { return arguments.world.rank =
 World world_with_facts(const Arguments& arguments, const SamplerState& data,
                        std::vector<Fact> facts = {});
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

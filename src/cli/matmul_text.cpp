@@ -10,7 +10,7 @@
 #include "sinter/base/with_element.hpp"
 #include "sinter/plan/parameter.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 using kernel::MatmulLibrary;
@@ -82,7 +82,7 @@ bool multiplies(const Layer& layer, const Param& param) {
 /// Whether the layer that owns a parameter, or one that borrows it, multiplies with it.
 bool is_multiplied(const Model& model, const Parameter& p) {
   const Param& param = p.layer->params[p.number];
-  if (!param.matrix) return false;
+  if (!param.decays) return false;
   if (multiplies(*p.layer, param)) return true;
   for (const Unit& unit : model.units) {
     if (unit.tied != p.unit) continue;
@@ -157,4 +157,4 @@ nlohmann::ordered_json matmul_json(const MatmulRate& rate) {
           {"fp32_flops_per_s", rate.fp32_flops}};
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

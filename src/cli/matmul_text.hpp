@@ -7,7 +7,7 @@
 #include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// What multiplies the recipe's matrices, and how fast that and fp32's matmul are.
 struct MatmulRate {
@@ -37,4 +37,4 @@ std::string odd_sizes_text(const RecipeView& recipe);
 /// The same as {precision, unit, library, flops_per_s, fp32_flops_per_s}.
 nlohmann::ordered_json matmul_json(const MatmulRate& rate);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -12,7 +12,7 @@
 #include "sinter/base/range.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// A command line that is wrong in itself; the exit code is then 2.
 struct UsageError : Error {
@@ -47,4 +47,4 @@ T number_of(const std::string& flag, const std::string& text, int least) {
   return number_of<T>(flag, text, Range().at_least(least));
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -18,7 +18,7 @@
 #include "cli/signals.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 bool has_room(int descriptor, int wait_ms) {
@@ -126,4 +126,4 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -8,7 +8,7 @@
 
 #include "sinter/data/unit.hpp"  // thousands()
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Sees to it that standard input, output and error are open, if need be on /dev/null: else the next
 /// files to be opened, such as a log, would take their place and get what is written there. A file
@@ -35,4 +35,4 @@ std::string metric(double number);
 /// A duration, such as "1:05" or "2:03:04".
 std::string duration_text(double seconds);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -2,11 +2,12 @@
 #include "cli/plan_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/output.hpp"
 #include "sinter/plan/parameter.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) {
   std::vector<std::pair<std::string, std::int64_t>> parts{{"parameters", m.parameters}};
@@ -77,4 +78,4 @@ std::string plan_text(const RecipeView& recipe) {
   return text;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -7,7 +7,7 @@
 
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// The parts of a plan's arena in bytes, and last their total. Parts that few recipes have
 /// (weights, running values, policies) are there only if they take space.
@@ -31,4 +31,4 @@ std::string recipe_text(const RecipeView& recipe);
 /// Parameters, work per step, and the table of memory.
 std::string plan_text(const RecipeView& recipe);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -9,7 +9,7 @@
 #include "run/batch_check.hpp"
 #include "sinter/trainer/core.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 /// Whether the model learns ids: those that follow, or classes.
@@ -163,4 +163,4 @@ int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -9,7 +9,7 @@
 #include "sinter/files/io.hpp"
 #include "sinter/plan/parameter.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -68,4 +68,4 @@ std::vector<double> profiled_seconds(const std::string& file, const PlanView& pl
   return seconds;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

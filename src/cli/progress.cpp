@@ -8,7 +8,7 @@
 #include "cli/output.hpp"
 #include "sinter/hardware/device.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 std::size_t columns_of(std::FILE* terminal) {
@@ -78,4 +78,4 @@ void Progress::show(const std::string& text, bool stays) {
   drawn = !stays;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

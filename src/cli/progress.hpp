@@ -7,7 +7,7 @@
 
 #include "sinter/trainer/stages.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Shows one line that is written over and over in a terminal. Elsewhere it writes a line now and
 /// then: for the first and the last step, for each evaluation, and every 5 seconds.
@@ -43,4 +43,4 @@ class Progress {
   double step_ms = 0;         // moving average
 };
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -9,7 +9,7 @@
 
 #include "files/json.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t(1) << 16, most_bytes = std::size_t(1) << 30;
@@ -242,4 +242,4 @@ std::int64_t Questions::next(HostBatch& batch) {
   return lines_.number();
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -11,7 +11,7 @@
 #include "sinter/data/prompt.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// The lines of a file, of which one is in memory at a time.
 class LinesOfFile {
@@ -86,4 +86,4 @@ class Questions {
   Encode encode_;
 };
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

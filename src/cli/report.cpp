@@ -17,7 +17,7 @@
 #include "sinter/files/io.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -163,4 +163,4 @@ int make_report(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -7,7 +7,7 @@
 #include "files/json.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -67,4 +67,4 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   throw not_as_written(checkpoint, error.what());
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -6,7 +6,7 @@
 #include "cli/arguments.hpp"
 #include "sinter/files/checkpoint.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Fills in what the command line leaves open, so that a resumed run is the run that was stopped:
 /// options of policies, the seed and the order of the data. What is given stays, except the seed,
@@ -16,4 +16,4 @@ namespace sinter::cli {
 [[nodiscard]] std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
                                     Arguments& arguments);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

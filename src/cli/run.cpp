@@ -9,7 +9,7 @@
 #include "sinter/cli/run.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace cli {
 namespace {
 
@@ -131,4 +131,4 @@ int run_recipe(const std::function<std::shared_ptr<RecipeView>()>& recipe, int a
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

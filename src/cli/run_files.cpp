@@ -5,7 +5,7 @@
 
 #include "sinter/files/io.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 std::filesystem::path make_run_folder(const std::string& recipe) {
   create_folders("runs");
@@ -20,4 +20,4 @@ std::filesystem::path make_run_folder(const std::string& recipe) {
   }
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <string>
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Makes the folder runs/RECIPE-N in the current one, where N is the first free number, and returns
 /// its path.
 [[nodiscard]] std::filesystem::path make_run_folder(const std::string& recipe);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

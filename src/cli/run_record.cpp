@@ -12,7 +12,7 @@
 #include "sinter/files/io.hpp"
 #include "sinter/version.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -161,4 +161,4 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   return notes;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

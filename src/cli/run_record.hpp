@@ -10,7 +10,7 @@
 #include "cli/arguments.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// The record of a run. It is read once, while the run's lock is held.
 class RunRecord {
@@ -52,4 +52,4 @@ class RunRecord {
 /// UTF-8 cannot be written in it.)
 [[nodiscard]] bool remembers_data(const Arguments& arguments);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -10,7 +10,7 @@
 #include "cli/output.hpp"
 #include "sinter/recipe/savings.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 /// The bytes of this process that are in memory now, or 0 where there is no /proc. They are
@@ -74,4 +74,4 @@ std::string savings_text(const RecipeView& recipe) {
   return anatomy_text(*recipe.plan) + table_text(recipe);
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -5,9 +5,9 @@
 
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// What each part of memory is for, the table of savings, and what to change first.
 std::string savings_text(const RecipeView& recipe);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr int exit_interrupted = 128 + SIGINT;
@@ -43,4 +43,4 @@ void catch_stop_signals() {
 
 int stop_signals() { return asked; }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Lets SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGXCPU only ask the training to stop, for the rest of
 /// the process's life: batch systems and terminals send them, some more than once, and a program
@@ -15,4 +15,4 @@ void catch_stop_signals();
 /// The number of signals that have asked to stop.
 int stop_signals();
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -12,7 +12,7 @@
 #include "sinter/data/token_file.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 std::string lines_of(const Tokenizer& tokenizer, const std::vector<std::int32_t>& ids) {
@@ -95,4 +95,4 @@ int detokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

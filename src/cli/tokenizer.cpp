@@ -5,7 +5,7 @@
 #include "cli/verbs.hpp"
 #include "sinter/files/weights.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 void take_over_tokenizer(const RecipeView& recipe, Arguments& a) {
   if (a.tokenizer || !recipe.data.takes_tokenizer || !a.weights) return;
@@ -21,4 +21,4 @@ Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
   return load_tokenizer(*a.tokenizer);
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -5,7 +5,7 @@
 #include "sinter/data/prompt.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Where the recipe's data go through a tokenizer and none is given, takes the one of the run whose
 /// checkpoint the weights are, if they are one.
@@ -16,4 +16,4 @@ void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 /// throws    UsageError where there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

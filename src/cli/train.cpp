@@ -23,7 +23,7 @@
 #include "sinter/hardware/unplanned.hpp"
 #include "sinter/trainer/loop.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and between checkpoints
@@ -332,4 +332,4 @@ int train(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return Run(std::move(recipe), a).train();
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -13,7 +13,7 @@
 #include "sinter/data/tokenizer/train.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ int train_tokenizer_file(std::shared_ptr<RecipeView>, const Arguments& a) {
   return exit_done;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

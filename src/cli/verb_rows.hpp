@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// X(verb, name, function, summary, flags, and what else of VerbRow is not its default). The flags
 /// are as the verb's help shows them; src/cli/flags.cpp has what they mean.
@@ -77,4 +77,4 @@ inline constexpr VerbRow verb_rows[] = {
 constexpr const VerbRow& row_of(Verb verb) { return verb_rows[std::size_t(verb)]; }
 constexpr std::string_view name_of(Verb verb) { return row_of(verb).name; }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

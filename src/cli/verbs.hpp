@@ -3,7 +3,7 @@
 #pragma once
 #include "cli/arguments.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_diverged = 3,
                      exit_stopped = 75;
@@ -22,4 +22,4 @@ void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& argume
 /// throws    UsageError unless the flag is given
 void require_flag(bool given, std::string_view flag, Verb verb);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -7,7 +7,7 @@
 #include "trainer/load_rules.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 WeightsFit require_fit(const std::string& weights, const RecipeView& recipe) {
   const WeightsSource source = resolve_weights(weights);
@@ -22,4 +22,4 @@ WeightsFit require_fit(const std::string& weights, const RecipeView& recipe) {
           source.warning, std::move(unshared)};
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

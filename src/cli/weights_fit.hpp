@@ -7,7 +7,7 @@
 #include "sinter/files/load.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// Weights that fit.
 struct WeightsFit {
@@ -21,4 +21,4 @@ struct WeightsFit {
 /// throws    the FileError that load_weights() would throw
 WeightsFit require_fit(const std::string& weights, const RecipeView& recipe);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

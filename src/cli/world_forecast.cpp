@@ -11,7 +11,7 @@
 #include "sinter/hardware/stream.hpp"
 #include "sinter/world/measure.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 constexpr double microsecond = 1e-6, gigabyte = 1e9;
@@ -284,4 +284,4 @@ nlohmann::ordered_json world_json(const WorldForecast& w) {
   return world;
 }
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -8,7 +8,7 @@
 #include "cli/matmul_text.hpp"
 #include "sinter/world/forecast.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 
 /// A forecast, and what it rests on.
 struct WorldForecast {
@@ -44,4 +44,4 @@ nlohmann::ordered_json world_json(const WorldForecast& world);
 [[nodiscard]] std::vector<double> profiled_seconds(const std::string& file, const PlanView& plan,
                                                    double share, std::span<const double> computing);
 
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

@@ -8,7 +8,7 @@
 #include "sinter/comm/hosts.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// How often ranks look whether all live. What notices that one does not is the communicator, when it waits.
@@ -77,4 +77,4 @@ void CardWorld::watch() {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -11,7 +11,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/comm/world.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A rank's end of the hosts' side: ranks on cards meet as ranks on the CPU do, and compare their facts; the
 /// first makes an id, by which their cards find each other; and each notices when another is lost, which no
@@ -53,4 +53,4 @@ class CardWorld {
   std::thread thread_;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

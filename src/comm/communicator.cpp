@@ -7,6 +7,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 /// Why a transfer cannot be started, or nothing. (A text is made only then, as a step allocates nothing.)

@@ -8,7 +8,7 @@
 #include <climits>
 #include <ctime>
 
-namespace sinter {
+namespace sinter::detail {
 
 // What sleeps in another process is woken only by operations that are not FUTEX_PRIVATE.
 
@@ -26,4 +26,4 @@ void Count::sleep(std::uint32_t seen, std::chrono::milliseconds at_most) {
   sleepers.fetch_sub(1);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// How often a rank has done something; it wraps around. Others wait for it, in the same process or in
 /// another that sees the same memory.
@@ -18,4 +18,4 @@ struct alignas(64) Count {
   void sleep(std::uint32_t seen, std::chrono::milliseconds at_most);
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

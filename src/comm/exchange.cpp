@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace sinter {
+namespace sinter::detail {
 
 static_assert(std::has_unique_object_representations_v<Envelope>);
 constexpr auto head = std::int64_t(sizeof(Envelope));
@@ -69,4 +69,4 @@ bool Exchange::check_envelope(Flow& flow) {
   return false;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 
 #include "sinter/comm/communicator.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A way for bytes from this rank to another and back. Nothing of it waits.
 class Channel {
@@ -100,4 +100,4 @@ class Exchange {
   bool check_envelope(Flow& flow);
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "comm/shared_memory/segment.hpp"  // most_ranks
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::size_t most_told = 8;  // differences
@@ -145,4 +145,4 @@ std::string difference(std::span<const Witness> ranks) {
   return others.empty() ? problem : problem + " From rank 0 also differ: " + others + ".";
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

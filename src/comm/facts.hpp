@@ -9,7 +9,7 @@
 
 #include "sinter/comm/world.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Refuses a world in which no rank can be, or two facts have the same name.
 /// throws    ArgumentError that says why
@@ -30,4 +30,4 @@ struct Witness {
 /// Says in what ranks differ from the first, and what is to be done; empty if in nothing.
 std::string difference(std::span<const Witness> ranks);
 
-}  // namespace sinter
+}  // namespace sinter::detail

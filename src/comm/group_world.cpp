@@ -5,7 +5,7 @@
 
 #include "sinter/kernels/random.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// As much of a text as tells it from others.
@@ -32,4 +32,4 @@ World GroupWorlds::next(const World& whole, std::span<const int> members, int ra
   return world;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

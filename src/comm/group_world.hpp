@@ -7,7 +7,7 @@
 
 #include "sinter/comm/world.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Gives worlds to the groups that a rank is in, one after the other.
 class GroupWorlds {
@@ -19,4 +19,4 @@ class GroupWorlds {
   World next(const World& whole, std::span<const int> members, int rank);
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

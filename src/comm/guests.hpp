@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Milliseconds from now on, at least 0, as poll() takes them.
 inline int left_until(std::chrono::steady_clock::time_point end) {
@@ -57,4 +57,4 @@ void await_guests(Host& host) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// "data 4 × tensor 2"
@@ -48,4 +48,4 @@ std::vector<std::unique_ptr<Communicator>> axes_of(Communicator& whole, const Me
   return ends;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

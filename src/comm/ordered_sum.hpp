@@ -7,7 +7,7 @@
 #include "sinter/base/bfloat16.hpp"
 #include "sinter/base/float16.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Adds the same elements of several ranks to sums, in the order of the ranks, in the wide type.
 template <class T>
@@ -42,4 +42,4 @@ void sum_in_order(std::span<void* const> from, std::span<void* const> to, std::i
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "comm/exchange.hpp"
 #include "sinter/base/with_element.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A communicator whose transfers run beside the computation, in their order, on a thread of the rank. The
 /// class Rank that derives from it has
@@ -140,4 +140,4 @@ class QueuedRank : public Communicator {
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

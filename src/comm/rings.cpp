@@ -7,7 +7,7 @@
 
 #include "comm/volume.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 class RingChannel final : public Channel {
@@ -63,4 +63,4 @@ std::unique_ptr<Channel> Rings::channel(int from, int to, Count& bell) const {
   return std::make_unique<RingChannel>(ring(from, to), ring(to, from), room, bell);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

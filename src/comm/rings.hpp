@@ -8,7 +8,7 @@
 #include "comm/count.hpp"
 #include "comm/exchange.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What goes from one rank to another. Its room follows, which is used again and again.
 struct Ring {
@@ -44,4 +44,4 @@ class Rings {
   std::unique_ptr<Channel> channel(int from, int to, Count& bell) const;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -2,6 +2,7 @@
 #include "sinter/comm/communicator.hpp"
 
 namespace sinter {
+using namespace detail;
 
 namespace {
 

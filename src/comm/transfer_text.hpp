@@ -5,7 +5,7 @@
 
 #include "comm/exchange.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// As "broadcast from rank 1 of 10 elements of 4 bytes".
 inline std::string transfer_text(Operation operation, int peer, std::int64_t count, int bytes) {
@@ -29,4 +29,4 @@ inline std::string mismatch_text(const Mismatch& wrong, const std::string& sende
          ". All ranks must take the same steps, of the same recipe, on the same batches.";
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

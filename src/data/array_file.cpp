@@ -8,7 +8,7 @@
 #include <bit>
 #include <limits>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::uint64_t most_dimensions = 32, longest_header = std::uint64_t(1) << 20;
@@ -201,4 +201,4 @@ void ArrayFile::read(const std::function<void(std::span<const double>)>& take) {
                     fmt::join(dimensions, ", "), file.position() - 1));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

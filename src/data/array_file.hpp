@@ -10,7 +10,7 @@
 #include "data/file_state.hpp"
 #include "sinter/files/decompress.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The type of the numbers in a file.
 struct ArrayElement {
@@ -65,4 +65,4 @@ struct NpyHeader {
   static NpyHeader parse(std::string_view text);
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 #include "sinter/data/arrays.hpp"
 #include "sinter/hardware/available.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// Rows of inputs, and of targets or classes.
@@ -167,4 +167,4 @@ OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions&
   return opened;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,6 +10,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 std::int64_t rows_of(std::span<const float> array, int width, const char* name) {
@@ -56,6 +57,7 @@ Permutation shuffle_of(const SamplerState& state) {
 
 }  // namespace
 
+namespace detail {
 ArrayRows::ArrayRows(std::span<const float> inputs_, int in_, std::span<const float> targets_,
                      int out_)
     : inputs(inputs_), targets(targets_), in(in_), out(out_) {
@@ -106,6 +108,7 @@ std::uint64_t ArrayRows::hash() const {
                                  XXH3_64bits(inputs.data(), inputs.size_bytes()), of_targets};
   return XXH3_64bits(parts, sizeof(parts));
 }
+}  // namespace detail
 
 ArrayData::ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                      ArrayOptions options_)

@@ -13,6 +13,7 @@
 #include "sinter/hardware/available.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 /// Refuses before a large allocation drives the machine out of memory. `known`: what is known of

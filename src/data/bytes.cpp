@@ -6,7 +6,7 @@
 #include "data/window_sources.hpp"
 #include "sinter/data/byte_corpus.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// "3 files", and how many of them are compressed.
@@ -38,4 +38,4 @@ OpenedData open_bytes(const DataRequest& request, int context) {
   return opened;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

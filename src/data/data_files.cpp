@@ -20,7 +20,9 @@
 #include "sinter/files/run_mark.hpp"
 
 namespace sinter {
+using namespace detail;
 
+namespace detail {
 void refuse_data(const std::string& path, const std::string& why) {
   throw FileError(fmt::format("Cannot read '{}' as data: {}", printable(path), why));
 }
@@ -36,6 +38,7 @@ void refuse_empty_data(const std::string& path, std::size_t files) {
   refuse_data(path, files == 1 ? std::string("the file is empty.")
                                : fmt::format("all {} files are empty, this one included.", files));
 }
+}  // namespace detail
 
 namespace {
 

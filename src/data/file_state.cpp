@@ -8,7 +8,7 @@
 
 #include "files/system.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 std::string change_of(const FileState& file) {
   struct stat found;
@@ -22,4 +22,4 @@ std::string change_of(const FileState& file) {
   return "";
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

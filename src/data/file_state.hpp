@@ -5,7 +5,7 @@
 
 #include "sinter/data/data_files.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A file as it was when it was found or read.
 using FileState = DataFiles::File;
@@ -13,4 +13,4 @@ using FileState = DataFiles::File;
 /// Says what has changed of a file, in a sentence that names it; empty if nothing has.
 std::string change_of(const FileState& file);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -20,7 +20,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/decompress.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -305,4 +305,4 @@ void make_token_file(const DataFiles& files, const Tokenizer& tokenizer, const f
   part.finish(out, tokenizer.vocabulary);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

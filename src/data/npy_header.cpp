@@ -6,7 +6,7 @@
 
 #include "data/array_file.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// Reads a Python dictionary of a string, a truth and a tuple, from front to back.
@@ -104,4 +104,4 @@ class Parser {
 
 NpyHeader NpyHeader::parse(std::string_view text) { return Parser(text).header(); }
 
-}  // namespace sinter
+}  // namespace sinter::detail

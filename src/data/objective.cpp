@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/objective.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void prepare_batches(OpenedData& opened, const Objective& objective) {
   opened.predicted *= objective.predicted;
@@ -9,4 +9,4 @@ void prepare_batches(OpenedData& opened, const Objective& objective) {
     if (*source) *source = AnySource(PreparedSource(*std::move(*source), objective));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

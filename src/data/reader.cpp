@@ -16,6 +16,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 /// Keeps this thread from taking the processor from the one that has just woken it: on a busy
@@ -120,6 +121,7 @@ struct ReadAhead::Queue {
   }
 };
 
+namespace detail {
 void require_in_range(const ReaderOptions& options) {
   if (options.depth < 1)
     throw ArgumentError(
@@ -127,6 +129,7 @@ void require_in_range(const ReaderOptions& options) {
   if (options.workers < 0)
     throw ArgumentError(fmt::format("A reader needs at least 0 workers, not {}.", options.workers));
 }
+}  // namespace detail
 
 ReadAhead::ReadAhead(Origin& origin, ReaderOptions options) {
   require_in_range(options);

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// throws    FileError: "Cannot read '<path>' as data: <why>"
 [[noreturn]] void refuse_data(const std::string& path, const std::string& why);
@@ -13,4 +13,4 @@ namespace sinter {
 /// Does so where all files are empty; `path` is that of the first.
 [[noreturn]] void refuse_empty_data(const std::string& path, std::size_t files);
 
-}  // namespace sinter
+}  // namespace sinter::detail

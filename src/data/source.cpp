@@ -10,6 +10,7 @@
 #include "sinter/files/io.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 /// Calls visit(name, number, base) for each number of the state.

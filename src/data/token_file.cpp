@@ -18,6 +18,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
@@ -69,9 +70,11 @@ void copy_tokens(const std::byte* tokens, std::int64_t begin, std::span<std::int
 
 }  // namespace
 
+namespace detail {
 std::uint64_t TokenFileHeader::hash() const {
   return XXH3_64bits(this, offsetof(TokenFileHeader, header_hash));
 }
+}  // namespace detail
 
 TokenFile::TokenFile(std::filesystem::path path) : name(std::move(path)) {
   const InputFile file(name);
@@ -112,8 +115,10 @@ void TokenFile::verify() const {
     refuse(name, "its tokens are damaged: their hash is not the one in the header");
 }
 
+namespace detail {
 bool is_token_file(const std::filesystem::path& path) {
   return begins_with(path, TokenFileHeader::expected_magic);
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace sinter {
+namespace sinter::detail {
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -35,4 +35,4 @@ constexpr std::uint64_t documents_offset(std::uint64_t tokens, std::uint64_t tok
   return (sizeof(TokenFileHeader) + tokens * token_bytes + 7) / 8 * 8;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -14,7 +14,7 @@
 #include "sinter/files/io.hpp"
 #include "sinter/kernels/random.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ OpenedData open_tokens(const DataRequest& request, TokensOptions options) {
   return opened;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,6 +6,7 @@
 #include <numbers>
 
 namespace sinter {
+using namespace detail;
 
 std::string Figure::key() const {
   std::string key(name);
@@ -13,13 +14,16 @@ std::string Figure::key() const {
   return key;
 }
 
+namespace detail {
 double bits(double nats) { return nats / std::numbers::ln2; }
 double perplexity(double nats) { return std::exp(nats); }
+}  // namespace detail
 
 std::string DataUnit::count(std::int64_t number) const {
   return thousands(number) + " " + std::string(number == 1 ? one : many);
 }
 
+namespace detail {
 std::string thousands(std::int64_t number) {
   std::string digits = std::to_string(number), text;
   for (std::size_t at = 0; at < digits.size(); ++at) {
@@ -28,5 +32,6 @@ std::string thousands(std::int64_t number) {
   }
   return text;
 }
+}  // namespace detail
 
 }  // namespace sinter

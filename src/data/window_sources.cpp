@@ -3,7 +3,7 @@
 
 #include "sinter/data/windows.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void add_windows(OpenedData& opened, const DataRequest& request, TokenView train,
                  TokenView evaluated, int context, const std::shared_ptr<const void>& owner) {
@@ -23,4 +23,4 @@ void add_windows(OpenedData& opened, const DataRequest& request, TokenView train
         AnySource(EvaluationWindows(evaluated, {context, request.evaluation_sequences}), owner);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

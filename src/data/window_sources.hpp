@@ -6,7 +6,7 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/token_view.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Adds to what is opened: a source of windows of `train`, in the order and with the seed of the
 /// request, if it asks for one; and what is evaluated, which may have no tokens, with what `text`
@@ -15,4 +15,4 @@ namespace sinter {
 void add_windows(OpenedData& opened, const DataRequest& request, TokenView train,
                  TokenView evaluated, int context, const std::shared_ptr<const void>& owner);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,6 +12,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 void require_shape(WindowShape shape) {
@@ -93,9 +94,11 @@ bool draw_and_fill(auto& source, SamplerState& now, BatchDraw& drawn, HostBatch&
 
 }  // namespace
 
+namespace detail {
 std::int64_t whole_windows(std::int64_t tokens, int context) {
   return tokens < 1 ? 0 : (tokens - 1) / context;
 }
+}  // namespace detail
 
 SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_, BatchShapes shapes_)
     : tokens(tokens_), shape(shape_), shapes(std::move(shapes_)) {

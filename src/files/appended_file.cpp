@@ -12,7 +12,7 @@
 
 #include "files/system.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ void AppendedFile::sync() {
     throw_file_error("write", name, errno);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

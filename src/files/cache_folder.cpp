@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace fs = std::filesystem;
 
@@ -18,4 +18,4 @@ fs::path cache_folder() {
   return {};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -14,6 +14,7 @@
 #include "sinter/version.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,6 +55,7 @@ bool is_as_listed(const InputFile& file, const CheckpointFile& listed) {
 
 }  // namespace
 
+namespace detail {
 std::string step_folder_name(std::int64_t step) { return fmt::format("step-{:08}", step); }
 
 bool is_step_name(const std::string& name) {
@@ -158,6 +160,7 @@ void CheckpointWriter::commit(std::int64_t step, std::string_view info, std::str
   replace_folder(temporary, target);
   committed = true;
 }
+}  // namespace detail
 
 CheckpointReader::CheckpointReader(const fs::path& folder, Links links) {
   std::error_code error;

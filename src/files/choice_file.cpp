@@ -15,7 +15,7 @@
 #include "files/system.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ void ChoiceFile::tell(const std::string& what) {
   if (Say once = std::exchange(say, {})) once(what);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

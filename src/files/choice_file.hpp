@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Choices, each under a key. A file that cannot be read or written is no error: the choices are
 /// then those of this process alone.
@@ -48,4 +48,4 @@ class ChoiceFile {
   Choices choices;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 #include "files/hexadecimal.hpp"
 #include "sinter/files/safetensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void ChunkSum::add_chunk(std::uint64_t at, const void* data, std::size_t bytes) {
   const XXH128_hash_t hash = XXH3_128bits_withSeed(data, bytes, at);
@@ -63,4 +63,4 @@ std::optional<ChunkSum> sum_of_file(const InputFile& file) {
   return sum;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "sinter/files/dtype.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The sum of hashes of chunks. Tensors are cut into chunks of so many elements from their beginning on, the
 /// last of which may be shorter; what stands before them is one chunk. Each is hashed (XXH3-128) with its
@@ -44,4 +44,4 @@ inline std::uint64_t chunk_bytes(Dtype type) {
 /// throws    FileError if it cannot be read
 std::optional<ChunkSum> sum_of_file(const InputFile& file);
 
-}  // namespace sinter
+}  // namespace sinter::detail

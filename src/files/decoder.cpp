@@ -10,7 +10,7 @@
 #include <array>
 #include <new>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using In = std::span<const unsigned char>;
@@ -149,4 +149,4 @@ std::unique_ptr<Decoder> decoder_of(Compression compression) {
   return std::make_unique<Zstd>();
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/files/decompress.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What is wrong with compressed data, in words that follow "it is damaged: ".
 struct DamagedData {
@@ -34,4 +34,4 @@ std::string_view name_of(Compression compression);
 /// requires  it is not none
 std::unique_ptr<Decoder> decoder_of(Compression compression);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 
 #include "files/decoder.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::size_t piece = std::size_t(1) << 18;  // that is read from the disk at once
@@ -123,4 +123,4 @@ std::string read_decompressed(const std::filesystem::path& path, std::uint64_t l
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A multiple of every disk's blocks: O_DIRECT asks it of addresses, sizes and places in the file.
 constexpr std::size_t block_bytes = 4096;
@@ -36,4 +36,4 @@ class BlockBuffer {
   char* get() const { return owned.get(); }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

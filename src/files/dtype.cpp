@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 struct DtypeEntry {
@@ -34,4 +34,4 @@ std::optional<Dtype> dtype_of(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

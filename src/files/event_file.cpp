@@ -17,7 +17,7 @@
 
 #include "files/system.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,4 +134,4 @@ void EventFile::text(std::int64_t step, std::string_view name, std::string_view 
   file.append(record(event_at(step).message(5, Message().message(1, value)).view()));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

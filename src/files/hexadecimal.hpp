@@ -8,10 +8,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace sinter {
+namespace sinter::detail {
 
 inline std::string hexadecimal(XXH128_hash_t hash) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,7 +15,7 @@
 #include "files/system.hpp"
 #include "files/utf8.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -180,4 +180,4 @@ std::string read_file(const fs::path& path, std::uint64_t limit) {
   return read_file(InputFile(path), limit);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -13,7 +13,7 @@
 #include "files/system.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -228,4 +228,4 @@ void recover_replaced(const fs::path& parent,
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

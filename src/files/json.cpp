@@ -8,7 +8,7 @@
 
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 bool is_deeper(std::string_view json, int deepest) {
@@ -69,4 +69,4 @@ void throw_no_integer(const nlohmann::ordered_json& value, std::string_view what
                               printable(value.dump(), 40)));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A text is not JSON, or not what is expected of it. what() is fit for a message.
 struct JsonError : std::runtime_error {
@@ -38,4 +38,4 @@ T integer_of(const nlohmann::ordered_json& value, std::string_view what) {
   throw_no_integer(value, what);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -2,6 +2,7 @@
 #include "sinter/files/load.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 struct Source {
@@ -225,4 +226,4 @@ UnsharedHeads load_tensors(const std::filesystem::path& file, std::span<const Ex
   return load_tensors(std::span(&file, 1), expected, rules);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -18,7 +18,7 @@
 #include "files/system.hpp"
 #include "sinter/version.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -161,4 +161,4 @@ bool looks_like_checkpoint(const fs::path& folder) try {
   return false;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

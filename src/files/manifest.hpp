@@ -9,7 +9,7 @@
 
 #include "sinter/files/checkpoint.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 inline constexpr std::string_view manifest_name = "manifest.json";
 
@@ -36,4 +36,4 @@ InputFile open_listed(const std::filesystem::path& checkpoint, std::string_view 
 [[noreturn]] void throw_damaged(const std::filesystem::path& checkpoint,
                                 const std::string& problem);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -55,4 +55,4 @@ void MetricsLog::append(std::string_view json) {
 
 void MetricsLog::sync() { file.sync(); }
 
-}  // namespace sinter
+}  // namespace sinter::detail

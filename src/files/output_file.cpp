@@ -12,7 +12,7 @@
 #include "files/hexadecimal.hpp"
 #include "files/system.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 constexpr std::size_t buffer_bytes = BlockBuffer::bytes;
 
@@ -83,4 +83,4 @@ void OutputFile::finish() {
 
 std::string OutputFile::hash() const { return hexadecimal(XXH3_128bits_digest(&state->hash)); }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,6 +15,7 @@
 #include "files/system.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,6 +46,7 @@ std::string run_of(const fs::path& checkpoint) try {
 
 }  // namespace
 
+namespace detail {
 void swing_link(const fs::path& link, const fs::path& target) {
   fs::path temporary = temporary_sibling(link);
   remove_path(temporary);
@@ -58,6 +60,7 @@ void swing_link(const fs::path& link, const fs::path& target) {
   }
   fsync_folder(parent_folder(link));
 }
+}  // namespace detail
 
 RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
     : folder(path), keep(keep_newest) {

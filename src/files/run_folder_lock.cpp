@@ -14,6 +14,7 @@
 #include "sinter/files/run_folder.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;

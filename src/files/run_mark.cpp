@@ -7,7 +7,7 @@
 #include "files/system.hpp"
 #include "sinter/files/checkpoint.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,4 +29,4 @@ bool looks_like_run(const fs::path& folder) try {
   return false;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -16,7 +16,7 @@
 #include "files/utf8.hpp"
 #include "sinter/files/safetensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 [[noreturn]] void fail(const std::string& file, const std::string& problem) {
@@ -254,4 +254,4 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t 
   return header;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/files/safetensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Maximum bytes of a header, as the safetensors library has it.
 inline constexpr std::uint64_t largest_header = 100'000'000;
@@ -31,4 +31,4 @@ SafetensorsLayout safetensors_layout(std::span<const TensorView> tensors, const 
 /// What write_safetensors() says of a file unless it is told otherwise.
 inline const Metadata usual_metadata{{"format", "pt"}};
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 #include "sinter/base/float16.hpp"
 #include "sinter/files/safetensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::size_t chunk = std::size_t(1) << 20;
@@ -161,4 +161,4 @@ void SafetensorsFile::read(const TensorInfo& tensor, Dtype as, const TakeElement
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

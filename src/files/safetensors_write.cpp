@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +10,7 @@
 
 #include "files/safetensors_layout.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
@@ -108,4 +109,4 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
   write_file_atomically(path, [&](OutputFile& out) { write_safetensors(out, tensors, metadata); });
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

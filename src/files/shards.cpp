@@ -9,7 +9,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Tensors = std::span<const TensorView>;
@@ -51,4 +51,4 @@ void write_shards(const std::filesystem::path& folder, Tensors tensors, std::uin
   write_file_atomically(folder / "model.safetensors.index.json", index.dump(2) + "\n");
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

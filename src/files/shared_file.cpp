@@ -9,7 +9,7 @@
 
 #include "files/system.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace fs = std::filesystem;
 
@@ -91,4 +91,4 @@ void SharedFile::finish() {
   if (const int error = descriptor.close()) throw_file_error("write", name, error);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "files/direct.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// One writer of the file. Bytes wait in a buffer of 1 MiB, from which whole blocks go past the page cache, as those
 /// of an OutputFile. It never reads, so that a network file system has no bytes of others to write back.
@@ -38,4 +38,4 @@ class SharedFile {
   void finish();
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -14,7 +14,7 @@
 
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Makes a call like those of unistd.h again as long as a signal interrupts it. Returns its answer,
 /// -1 for an error in errno.
@@ -63,4 +63,4 @@ std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folde
 /// fs::remove_all(), which a signal does not stop.
 std::error_code remove_all_of(const std::filesystem::path& path);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The number of bytes of the character that a text begins with; 0 if it is not well-formed, or the
 /// text is empty.
@@ -22,4 +22,4 @@ inline std::size_t well_formed(std::string_view text) {
   return good ? size : 0;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

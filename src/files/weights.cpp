@@ -10,7 +10,7 @@
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ WeightsSource resolve_weights(const fs::path& path) {
       fmt::format("{} is not a safetensors file by its name. {}", path.string(), accepted));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,6 +15,7 @@
 #include "sinter/program/id_limit.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 /// A random number of 53 bits in [0, 1).
@@ -87,6 +88,7 @@ void check(const PlanView& plan, const Prompt& prompt) {
 
 }  // namespace
 
+namespace detail {
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
   check(logits, options);
   std::vector<int> tokens(logits.size());
@@ -107,6 +109,7 @@ int sample(std::span<const float> logits, const SamplingOptions& options, std::u
   std::size_t k = std::size_t(std::upper_bound(up_to.begin(), up_to.end(), drawn) - up_to.begin());
   return tokens[std::min(k, keep - 1)];
 }
+}  // namespace detail
 
 void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
               const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {

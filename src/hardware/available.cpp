@@ -8,7 +8,7 @@
 #include <optional>
 #include <sstream>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -114,4 +114,4 @@ AvailableMemory available_memory(const fs::path& root) {
   return least;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -5,7 +5,7 @@
 
 #include "sinter/hardware/unplanned.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 std::atomic<std::int64_t> held{0}, most{0};
 }
@@ -18,4 +18,4 @@ void count_unplanned(std::int64_t bytes) {
 
 std::int64_t unplanned_bytes() { return most.load(); }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -3,9 +3,9 @@
 #pragma once
 #include <cstdint>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Adds to what unplanned_bytes() is the largest of; negative where bytes are given back.
 void count_unplanned(std::int64_t bytes);
 
-}  // namespace sinter
+}  // namespace sinter::detail

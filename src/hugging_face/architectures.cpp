@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hugging_face/architectures.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "model/config_keys.hpp"
@@ -13,7 +15,7 @@
 #include "sinter/model/llama.hpp"
 #include "sinter/model/seq2seq_options.hpp"
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 namespace {
 
 // What transformers takes where a file of a class does not say.
@@ -142,4 +144,4 @@ FolderModel read_model(Config& config, bool has_tokenizer, const std::string& fo
       folder, found->name, fmt::join(config.problems(), "\n  ")));
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

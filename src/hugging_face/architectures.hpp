@@ -7,7 +7,7 @@
 #include "hugging_face/policy_text.hpp"
 #include "model/config.hpp"
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 
 /// What a model learns of its sequences.
 enum class Learns {
@@ -45,4 +45,4 @@ std::span<const Architecture> architectures();
 ///           asks for anything that Sinter's model does not do, of which it lists all
 FolderModel read_model(Config& config, bool has_tokenizer, const std::string& folder);
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

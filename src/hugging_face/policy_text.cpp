@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hugging_face/policy_text.hpp"
 
-namespace sinter::hugging_face {
+#include <fmt/ranges.h>
+
+namespace sinter::detail::hugging_face {
 
 std::string written(const PolicyText& policy, std::size_t column) {
   constexpr std::size_t most_columns = 96;
@@ -25,4 +27,4 @@ std::string written(const PolicyText& policy, std::size_t column) {
   return text;
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

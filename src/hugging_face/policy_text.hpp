@@ -11,7 +11,7 @@
 #include "sinter/base/type_name.hpp"
 #include "sinter/policy/option_checks.hpp"
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 
 /// A policy: Name<"argument", {.option = value}>.
 struct PolicyText {
@@ -49,4 +49,4 @@ PolicyText policy_text(std::string name, const Options& options) {
   return policy;
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

@@ -11,7 +11,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 namespace {
 
 namespace fs = std::filesystem;
@@ -276,4 +276,4 @@ WrittenRecipe write_recipe(const fs::path& folder, const fs::path& file) {
   return recipe;
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 
 /// A recipe's file.
 struct WrittenRecipe {
@@ -27,4 +27,4 @@ WrittenRecipe recipe_of_folder(const std::filesystem::path& folder,
 ///           be written
 WrittenRecipe write_recipe(const std::filesystem::path& folder, const std::filesystem::path& file);
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

@@ -9,7 +9,7 @@
 #include "comm/shared_memory/segment.hpp"  // most_ranks
 #include "sinter/version.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 constexpr std::string_view description =
@@ -129,4 +129,4 @@ Parsed parse(std::vector<std::string> words, const std::string& program) {
   return {arguments, ""};
 }
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 /// Whose output is passed on.
 enum class Shown {
@@ -31,4 +31,4 @@ struct Parsed {
 /// throws    cli::UsageError
 Parsed parse(std::vector<std::string> words, const std::string& program);
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 /// Gives whole lines only, each with a label before it. Of a line that is written anew with '\r',
 /// as progress is, it gives what stands there in the end. A line of more than `longest` bytes is
@@ -45,4 +45,4 @@ class LabelledLines {
   }
 };
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -21,7 +21,7 @@
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -187,6 +187,6 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch
 
-int main(int argc, char** argv) { return sinter::launch::run(argc, argv); }
+int main(int argc, char** argv) { return sinter::detail::launch::run(argc, argv); }

@@ -7,7 +7,7 @@
 #include "cli/verbs.hpp"
 #include "launch/signals.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 std::string ranks_text(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "Rank " : "Ranks ";
@@ -57,4 +57,4 @@ int Outcome::code() const {
   return cli::exit_done;
 }
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

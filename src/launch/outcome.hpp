@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 /// "Ranks 0, 2 and 3"
 std::string ranks_text(const std::vector<int>& ranks);
@@ -46,4 +46,4 @@ class Outcome {
   int code() const;
 };
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -17,7 +17,7 @@
 #include "files/system.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 enum { to_output, to_error };
@@ -156,4 +156,4 @@ void Output::write(Sink& sink) {
   sink.text.clear();
 }
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

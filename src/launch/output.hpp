@@ -10,7 +10,7 @@
 #include "launch/labelled_lines.hpp"
 #include "sinter/files/io.hpp"  // Descriptor
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 /// Reads the pipes of ranks and writes their lines, each whole, labelled "[rank 2] ". It has a
 /// thread, so that a reader who does not read keeps the launcher from nothing else. What is for a
@@ -68,4 +68,4 @@ class Output {
   void write(Sink& sink);
 };
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

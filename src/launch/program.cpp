@@ -12,7 +12,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 /// Why a path is no program that can be executed: 0 if it is one, else an errno.
@@ -65,4 +65,4 @@ std::string find_program(const std::string& name) {
                   name));
 }
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -16,7 +16,7 @@
 #include "files/system.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 [[noreturn]] void not_given(std::string_view what, int error) {
@@ -128,4 +128,4 @@ bool RankGroup::is_empty() {
   return ::kill(-keeper, 0) != 0 && errno == ESRCH;
 }
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -9,7 +9,7 @@
 #include "launch/signals.hpp"
 #include "sinter/files/io.hpp"  // Descriptor
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 /// What a rank is told and given.
 struct RankStart {
@@ -51,4 +51,4 @@ class RankGroup {
   bool is_empty();
 };
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

@@ -13,7 +13,7 @@
 #include "files/system.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 bool is_ignored(int signal) {
@@ -79,4 +79,4 @@ std::string name_of_signal(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

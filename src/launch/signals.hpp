@@ -8,7 +8,7 @@
 
 #include "sinter/files/io.hpp"  // Descriptor
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 
 /// Holds signals back from the moment that it is made, so that none is lost, and reads them one by
 /// one: SIGCHLD, and those that are passed on to the ranks. One of these that the parent ignores,
@@ -42,4 +42,4 @@ void stop_this_process();
 /// "SIGTERM"
 std::string name_of_signal(int signal);
 
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

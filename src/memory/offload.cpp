@@ -6,7 +6,7 @@
 #include "sinter/hardware/offload_memory.hpp"
 #include "sinter/run/bound_units.hpp"
 
-namespace sinter::executes {
+namespace sinter::detail::executes {
 
 namespace {
 
@@ -84,4 +84,4 @@ void await_store(Machine& machine, const Bound&) {
   if (machine.has_offload()) machine.offload().wait_for_stores();
 }
 
-}  // namespace sinter::executes
+}  // namespace sinter::detail::executes

@@ -5,7 +5,7 @@
 #include "model/config_keys.hpp"
 #include "sinter/model/distilbert.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The number of parameters of either model, of which Bert alone has `types`.
 static double parameters_of(const auto& o, double types) {
@@ -109,4 +109,4 @@ HuggingFace distilbert::files_of(const DistilBertOptions& o, std::size_t master_
   return files;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 namespace {
 
 constexpr std::uint64_t largest_file = std::uint64_t(1) << 20;
@@ -104,4 +104,4 @@ void Config::refuse(std::string reason) {
     problems_.push_back(std::move(reason));
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

@@ -9,7 +9,7 @@
 
 #include "sinter/base/range.hpp"
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 
 /// The values of a config.json. A key that is absent or null has the value that transformers gives
 /// it, which the caller says. A key with a dot, such as "rope_scaling.factor", is one of an object.
@@ -61,4 +61,4 @@ class Config {
 /// A value as a message shows it.
 std::string shown(const Config::Json& value);
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

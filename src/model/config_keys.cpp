@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 
 void ConfigKeys::dropout(double& option, std::initializer_list<std::string_view> keys) {
   const double absent = option;
@@ -53,4 +53,4 @@ void ConfigKeys::classes(int& labels) {
   only_now("problem_type", std::string("single_label_classification"));
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

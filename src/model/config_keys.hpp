@@ -14,7 +14,7 @@ struct DistilBertOptions;
 struct Seq2SeqOptions;
 }  // namespace sinter
 
-namespace sinter::hugging_face {
+namespace sinter::detail::hugging_face {
 
 /// A walk over the keys of a config.json. It reads a file into a model's options, or it writes them
 /// as the entries of an export. Each architecture names its keys once, in the order of the export,
@@ -116,4 +116,4 @@ std::vector<ConfigEntry> entries_of(Options o, std::size_t master_bytes) {
   return std::move(keys.entries);
 }
 
-}  // namespace sinter::hugging_face
+}  // namespace sinter::detail::hugging_face

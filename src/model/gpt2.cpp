@@ -4,7 +4,7 @@
 
 #include "model/config_keys.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void hugging_face::walk(ConfigKeys& keys, Gpt2Options& o) {
   keys.named("GPT2LMHeadModel", "gpt2");
@@ -41,4 +41,4 @@ HuggingFace gpt2::files_of(const Gpt2Options& o, std::size_t master_bytes, bool 
   return files;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

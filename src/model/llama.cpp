@@ -8,7 +8,7 @@
 
 #include "model/config_keys.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using hugging_face::Config, hugging_face::ConfigKeys, hugging_face::shown;
@@ -216,4 +216,4 @@ HuggingFace llama::files_of(const LlamaOptions& o, std::size_t master_bytes) {
   return files;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

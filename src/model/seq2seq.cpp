@@ -8,7 +8,7 @@
 #include "model/config_keys.hpp"
 #include "sinter/model/seq2seq_files.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using hugging_face::Config, hugging_face::ConfigKeys, hugging_face::shown;
@@ -162,4 +162,4 @@ HuggingFace seq2seq::files_of(const Seq2SeqOptions& o, std::size_t master_bytes)
   return files;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

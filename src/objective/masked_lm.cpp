@@ -10,7 +10,7 @@
 #include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 std::int32_t mask_of(const MaskedLmOptions& options, const DataTokens& tokens) {
@@ -101,4 +101,4 @@ Objective masked_lm(const MaskedLmOptions& options, const DataTokens& tokens) {
   return {options.share, Masking(options, tokens), true};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

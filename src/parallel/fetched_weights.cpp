@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/parallel/fetched_weights.hpp"
 
-namespace sinter::executes {
+namespace sinter::detail::executes {
 
 namespace {
 
@@ -40,4 +40,4 @@ void copy_weights(Machine& machine, const Bound& bound) {
   }
 }
 
-}  // namespace sinter::executes
+}  // namespace sinter::detail::executes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/plan/owners.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 SplitLayout::SplitLayout(const Model& model, int ranks, bool owners)
     : ranks_(ranks), offsets_(model.offsets.begin(), model.offsets.end()) {
@@ -44,4 +44,4 @@ void SplitLayout::apply_sizes(Model& model) const {
   model.owned = owned_;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

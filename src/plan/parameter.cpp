@@ -4,7 +4,7 @@
 #include "sinter/graph/names.hpp"
 #include "sinter/program/subject.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -31,8 +31,8 @@ std::vector<std::int64_t> shape_in_files(const Param& param) {
   std::vector<std::int64_t> shape;
   for (int size : param.dimensions)
     if (size > 0) shape.push_back(size);
-  if (!shape.empty() || param.running) return shape;
-  if (param.matrix) shape.push_back(param.rows);
+  if (!shape.empty() || param.is_running) return shape;
+  if (param.decays) shape.push_back(param.rows);
   shape.push_back(param.columns);
   return shape;
 }
@@ -59,9 +59,9 @@ std::vector<Parameter> list_parameters(const Model& model) {
              .offset = model.place_of(u, node, p),
              .size = param.size(),
              .init = param.init,
-             .decayed = param.matrix,
-             .frozen = model.units[u].frozen || param.running,
-             .running = param.running,
+             .decayed = param.decays,
+             .frozen = model.units[u].frozen || param.is_running,
+             .running = param.is_running,
              .unit = u,
              .layer = node.layer,
              .number = p});
@@ -72,4 +72,4 @@ std::vector<Parameter> list_parameters(const Model& model) {
   return result;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

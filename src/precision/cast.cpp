@@ -3,7 +3,7 @@
 
 #include "sinter/run/bound_units.hpp"
 
-namespace sinter::executes {
+namespace sinter::detail::executes {
 
 void cast(Machine& machine, const Bound& bound) {
   BoundUnits::run(machine, bound)
@@ -12,4 +12,4 @@ void cast(Machine& machine, const Bound& bound) {
       });
 }
 
-}  // namespace sinter::executes
+}  // namespace sinter::detail::executes

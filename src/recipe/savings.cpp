@@ -6,7 +6,7 @@
 #include "sinter/plan/evaluation.hpp"
 #include "sinter/plan/owners.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// The parts of a plan that a technique may change.
@@ -111,4 +111,4 @@ std::vector<Saving> savings(const PlanView& plan, std::span<const Alternative> a
   return list;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

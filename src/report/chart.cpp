@@ -2,6 +2,7 @@
 #include "report/chart.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,7 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace sinter::report {
+namespace sinter::detail::report {
 namespace {
 
 // Okabe and Ito's, which those who are colour-blind tell apart; but for its yellow and black.
@@ -186,4 +187,4 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

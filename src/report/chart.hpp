@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sinter::report {
+namespace sinter::detail::report {
 
 struct Point {
   double x = 0, y = 0;  // finite
@@ -51,4 +51,4 @@ nlohmann::ordered_json json_of(const Chart& chart);
 /// A text for HTML, in an element or an attribute.
 std::string escaped(std::string_view text);
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

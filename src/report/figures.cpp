@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sinter::report {
+namespace sinter::detail::report {
 namespace {
 
 constexpr std::size_t most_points = 1000;  // of a curve on a page
@@ -81,4 +81,4 @@ std::vector<Chart> charts_of(std::span<const RunLog> runs) {
   return charts;
 }
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

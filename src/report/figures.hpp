@@ -8,7 +8,7 @@
 #include "report/chart.hpp"
 #include "report/run_log.hpp"
 
-namespace sinter::report {
+namespace sinter::detail::report {
 
 /// What a run has come to.
 struct Figures {
@@ -27,4 +27,4 @@ std::vector<Point> column(const RunLog& run, double Row::* value);
 /// The charts of runs that have something to show: loss, rate, gradient norm, throughput.
 std::vector<Chart> charts_of(std::span<const RunLog> runs);
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

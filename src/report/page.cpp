@@ -13,7 +13,7 @@
 #include "sinter/data/unit.hpp"
 #include "sinter/version.hpp"
 
-namespace sinter::report {
+namespace sinter::detail::report {
 namespace {
 
 std::string cell(std::string_view text) { return fmt::format("<td>{}</td>", escaped(text)); }
@@ -227,4 +227,4 @@ std::string page_of(std::span<const RunLog> runs, const Known& known, std::strin
   return page + "</body>\n</html>\n";
 }
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

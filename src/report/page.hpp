@@ -12,7 +12,7 @@
 #include "report/chart.hpp"
 #include "report/run_log.hpp"
 
-namespace sinter::report {
+namespace sinter::detail::report {
 
 /// What a binary knows of its own recipe, and so of the runs that are of it.
 struct Known {
@@ -31,4 +31,4 @@ inline constexpr std::string_view page_begin = "<!DOCTYPE html>\n<!-- A report o
 /// drawn as SVG.
 std::string page_of(std::span<const RunLog> runs, const Known& known, std::string_view script);
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-namespace sinter::report {
+namespace sinter::detail::report {
 
 inline constexpr std::string_view style = R"(
 body { font: 15px/1.45 system-ui, sans-serif; color: #222; background: #fff;
@@ -57,4 +57,4 @@ charts.forEach((chart, k) => {
 document.body.dataset.ready = 'true';
 )";
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

@@ -13,7 +13,7 @@
 #include "sinter/files/io.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::report {
+namespace sinter::detail::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ RunLog read_run(const fs::path& folder) {
   return log;
 }
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

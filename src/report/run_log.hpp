@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter::report {
+namespace sinter::detail::report {
 
 /// A row of the log. What it does not say, or what is not finite, is NaN.
 struct Row {
@@ -55,4 +55,4 @@ struct RunLog {
 /// throws    FileError if the folder holds no run, or its log cannot be read
 RunLog read_run(const std::filesystem::path& folder);
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

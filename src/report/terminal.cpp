@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace sinter::report {
+namespace sinter::detail::report {
 namespace {
 
 constexpr int columns = 60, lines = 12;
@@ -108,4 +108,4 @@ std::string curve_text(std::span<const Point> points, Letters letters) {
   return text + fmt::format("{:>13}{}{:>{}}\n", "", first, last, columns - int(first.size()));
 }
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

@@ -6,7 +6,7 @@
 
 #include "report/chart.hpp"
 
-namespace sinter::report {
+namespace sinter::detail::report {
 
 /// What a terminal can show.
 enum class Letters { braille, ascii };
@@ -19,4 +19,4 @@ Letters letters_of_locale();
 /// requires  there is a point
 std::string curve_text(std::span<const Point> points, Letters letters);
 
-}  // namespace sinter::report
+}  // namespace sinter::detail::report

@@ -10,7 +10,7 @@
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/walk.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 ArenaGuard::ArenaGuard(const Model& model, const PlacementView& placement, std::byte* arena)
     : all{arena + placement.persistent + placement.workspace,
@@ -66,5 +66,5 @@ void ArenaGuard::poison(int position, int iteration) const {
 
 void ArenaGuard::lift() const { ASAN_UNPOISON_MEMORY_REGION(all.begin, std::size_t(all.bytes)); }
 
-}  // namespace sinter
+}  // namespace sinter::detail
 #endif

@@ -20,7 +20,7 @@
 #define SINTER_GUARDS_ARENA 0
 #endif
 
-namespace sinter {
+namespace sinter::detail {
 
 /// While an instruction of a program runs, poisons all buffers that come and go but those that it
 /// touches, and those of transfers, which threads of their own may fill. So a layer or an
@@ -71,4 +71,4 @@ class ArenaGuard {
 #endif
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -95,4 +95,4 @@ void check_batch(const PlanView& plan, const Model& model, const HostBatch& batc
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

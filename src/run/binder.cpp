@@ -8,7 +8,7 @@
 #include "sinter/error.hpp"
 #include "sinter/program/lifetimes.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space space) {
   for (const Buffer& b : placement.buffers)
@@ -279,7 +279,7 @@ class Binder {
     call.weights.resize(std::size_t(node.layer->param_count));
     call.gradients.resize(std::size_t(node.layer->param_count));
     for (int k = 0; k < node.layer->param_count; ++k) {
-      if (node.layer->params[k].running) {
+      if (node.layer->params[k].is_running) {
         call.weights[k] = running(u, p, node, k);
         continue;
       }
@@ -288,7 +288,7 @@ class Binder {
       if (!backward) continue;
       if (model.units[owner].frozen) continue;
       call.gradients[k] = parameter(model.gradients(), owner, node, k);
-      const std::int64_t part = node.layer->params[k].matrix ? 0 : model.part_elements(owner, true);
+      const std::int64_t part = node.layer->params[k].decays ? 0 : model.part_elements(owner, true);
       const bool first = given.insert({owner, part + model.offset_of(node, k)}).second;
       call.gradients[k].put = first ? BoundOperand::assign : BoundOperand::add;
     }
@@ -317,7 +317,7 @@ class Binder {
       offset = model.held_at(space, model.offsets[owner].of(p) + offset);
     } else {
       base = cell(space, owner).at;
-      offset += p.matrix ? 0 : model.part_elements(owner, true);
+      offset += p.decays ? 0 : model.part_elements(owner, true);
     }
     BoundOperand resolved;
     resolved.data = base ? base + offset * bytes : nullptr;
@@ -384,4 +384,4 @@ BoundProgram bind(const Model& model, const PlacementView& placement, std::byte*
   return bound;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

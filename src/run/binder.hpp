@@ -6,7 +6,7 @@
 #include "sinter/program/walk.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What becomes of an instruction in a micro-batch that has no sequences.
 struct WhenEmpty {
@@ -61,4 +61,4 @@ int first_change(const Model& model, std::span<const Instruction> program);
 /// Where a persistent space begins in the arena; nullptr if the placement does not have it.
 std::byte* flat_address(const PlacementView& placement, std::byte* arena, Space space);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter::executes {
+namespace sinter::detail::executes {
 
 void nothing(Machine&, const Bound&) {}
 
@@ -62,4 +62,4 @@ void keep_running(Machine& machine, const Bound&) {
   });
 }
 
-}  // namespace sinter::executes
+}  // namespace sinter::detail::executes

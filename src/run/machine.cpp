@@ -20,6 +20,7 @@
 #include "sinter/program/kinds.hpp"
 
 namespace sinter {
+using namespace detail;
 
 struct Machine::Programs {
   BoundProgram training, evaluation, prediction;
@@ -97,9 +98,9 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   find_flat_buffers();
   find_shards();
   find_offload_memory(std::move(offload_folder));
-  programs_->training = sinter::bind(plan.model, plan.training, arena().data(), now_);
-  programs_->evaluation = sinter::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
-  programs_->prediction = sinter::bind(plan.predicting, plan.prediction, arena().data(), now_);
+  programs_->training = detail::bind(plan.model, plan.training, arena().data(), now_);
+  programs_->evaluation = detail::bind(plan.evaluating, plan.evaluation, arena().data(), now_);
+  programs_->prediction = detail::bind(plan.predicting, plan.prediction, arena().data(), now_);
   programs_->training.micro = programs_->prediction.micro = plan.micro;
   programs_->evaluation.micro = plan.evaluation_micro;
   programs_->training.row_multiple = programs_->evaluation.row_multiple = plan.row_multiple;

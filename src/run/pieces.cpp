@@ -8,6 +8,7 @@
 #include "sinter/run/machine.hpp"
 
 namespace sinter {
+using namespace detail;
 
 std::vector<Machine::Piece> Machine::pieces(Space space, const Parameter& p) const {
   const bool split = model().splits(space);

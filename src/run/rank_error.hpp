@@ -3,11 +3,11 @@
 #pragma once
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// what() ends with the step and the instruction that waited.
 struct RankErrorInProgram : RankError {
   using RankError::RankError;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "sinter/error.hpp"
 #include "sinter/program/program.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// More rows at once make no matmul faster, and touch memory that nothing else may have touched.
@@ -69,7 +69,7 @@ RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& 
   shown_ = show_ids(*now.stream, places_, places_memory_.bytes().data());
   const PlacementView placement{instructions_, placement_.buffers, placement_.persistent,
                                 placement_.workspace, placement_.peak};
-  program = sinter::bind(model_, placement, arena, now);
+  program = detail::bind(model_, placement, arena, now);
   program.micro = plan.micro;
 }
 
@@ -104,4 +104,4 @@ void RowPrediction::show(Part part, Now& now) const {
   now.sequences[std::size_t(pooled(axis))] = {shown_, part.rows, part.rows};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

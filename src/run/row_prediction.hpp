@@ -6,7 +6,7 @@
 #include "run/binder.hpp"
 #include "sinter/plan/evaluation.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The program of a prediction, placed anew when a binary first asks for it, so that no recipe pays
 /// for it when it compiles and no arena is larger for it. The units before the last one run once.
@@ -44,4 +44,4 @@ class RowPrediction {
   const std::int32_t* shown_;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

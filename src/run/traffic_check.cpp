@@ -8,7 +8,7 @@
 #include "sinter/program/subject.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 TrafficCheck::TrafficCheck(Communicator& ranks, const Machine& machine)
     : ranks_(ranks), machine_(machine) {
@@ -111,4 +111,4 @@ void TrafficCheck::refuse(const std::string& what) const {
       "let Kind::traffic and Kind::run do the same, in the same order.");
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

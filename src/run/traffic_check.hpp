@@ -8,6 +8,7 @@ namespace sinter {
 class Machine;
 struct Bound;
 
+namespace detail {
 /// A communicator through which a machine's instructions speak, and which refuses what their kinds do not
 /// state (Kind::traffic): the proof that ranks fit together is about what is stated. Between instructions
 /// it lets everything pass.
@@ -47,5 +48,6 @@ class TrafficCheck final : public Communicator {
   const void* address(const Traffic& traffic) const;
   [[noreturn]] void refuse(const std::string& what) const;
 };
+}  // namespace detail
 
 }  // namespace sinter

@@ -4,7 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Lets the steps go first: this thread then takes the time in which one of theirs waits. (On Linux
 /// each thread has a priority of its own.)
@@ -13,4 +13,4 @@ inline void yield_to_others() {
   (void)::setpriority(PRIO_PROCESS, id_t(::gettid()), least);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

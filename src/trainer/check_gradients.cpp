@@ -12,6 +12,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 using Numbers = std::vector<double>;

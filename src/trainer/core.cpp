@@ -21,6 +21,7 @@
 #include "trainer/world.hpp"
 
 namespace sinter {
+using namespace detail;
 
 namespace {
 
@@ -131,7 +132,7 @@ TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings set
   recipe_->open_device();
   const Memory& memory = plan().memory;
   const World& world = settings_.world;
-  const int ranks = sinter::ranks_here(*recipe_, world);
+  const int ranks = detail::ranks_here(*recipe_, world);
   const int processes = processes_of(*recipe_, world);
   settings_.threads = threads_of(settings_, processes);
   int each = std::max(1, settings_.threads / ranks);
@@ -221,6 +222,7 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
   }));
 }
 
+namespace detail {
 Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
   const int n = batch.sequences();
   const BatchPart part{int(rank), int(ranks)};
@@ -231,6 +233,7 @@ Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
   work.most_sequences = int((n + ranks - 1) / ranks);
   return work;
 }
+}  // namespace detail
 
 BatchPart TrainerCore::part() const {
   const World& world = settings_.world;

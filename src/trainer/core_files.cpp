@@ -20,6 +20,7 @@
 #include "trainer/whole_values.hpp"
 
 namespace sinter {
+using namespace detail;
 
 namespace {
 

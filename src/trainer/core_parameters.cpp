@@ -12,6 +12,7 @@
 #include "trainer/whole_values.hpp"
 
 namespace sinter {
+using namespace detail;
 
 namespace {
 
@@ -34,13 +35,13 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
   } else {
     std::uint64_t key = key_of(seed, p.name);
     switch (p.init.how) {
-      case Init::zeros:
+      case Init::How::zeros:
         return void(std::fill_n(data, p.size, T(0)));
-      case Init::ones:
+      case Init::How::ones:
         return void(std::fill_n(data, p.size, T(1)));
-      case Init::normal:
+      case Init::How::normal:
         return kernel::fill_normal(data, p.size, 0.0, double(p.init.scale), key);
-      case Init::uniform:
+      case Init::How::uniform:
         for (std::int64_t k = 0; k < p.size; ++k) {
           double unit = double(kernel::mix(key + std::uint64_t(k)) >> 11) * 0x1p-53;
           data[k] = T((2 * unit - 1) * p.init.scale);

@@ -3,7 +3,7 @@
 #include "sinter/files/load.hpp"
 #include "sinter/model/hugging_face.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What is allowed of files of an architecture beyond an exact match.
 inline LoadRules load_rules(const HuggingFace& names, MissingHead missing) {
@@ -14,4 +14,4 @@ inline LoadRules load_rules(const HuggingFace& names, MissingHead missing) {
           missing};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

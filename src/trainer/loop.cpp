@@ -10,6 +10,7 @@
 #include "trainer/loop_state.hpp"
 
 namespace sinter {
+using namespace detail;
 
 Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFolder* folder)
     : trainer_(trainer),

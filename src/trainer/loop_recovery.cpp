@@ -10,6 +10,7 @@
 #include "trainer/loop_state.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 bool is_finite(const Skipped& step) {

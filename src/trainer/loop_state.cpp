@@ -8,7 +8,7 @@
 #include "files/json.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -87,4 +87,4 @@ SavedLoop loop_state_of(const std::string& text) try {
               "). It can be used as weights, but not to resume");
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

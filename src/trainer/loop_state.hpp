@@ -6,7 +6,7 @@
 
 #include "sinter/trainer/stages.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 struct SavedLoop {
   LoopState state;
@@ -20,4 +20,4 @@ void add_loop_state(nlohmann::ordered_json& info, const LoopState& state, const 
 /// throws    Error or ArgumentError if they are missing or cannot be read
 SavedLoop loop_state_of(const std::string& info);
 
-}  // namespace sinter
+}  // namespace sinter::detail

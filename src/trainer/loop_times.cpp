@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 namespace sinter {
+using namespace detail;
 
 double LoopTimes::milliseconds(LoopStage stage) const {
   return std::chrono::duration<double, std::milli>(spent[std::size_t(stage)]).count();

@@ -8,7 +8,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A processor for each of so many threads, of those that the calling thread may run on.
 /// throws    ArgumentError if there are too few
@@ -45,4 +45,4 @@ class Pinned {
   Pinned& operator=(const Pinned&) = delete;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,6 +12,7 @@
 #include "trainer/profile_summary.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 using Clock = std::chrono::steady_clock;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 std::string profile_summary(const std::map<std::string, std::int64_t>& spent, std::int64_t steps) {
   constexpr std::size_t most = 10;
@@ -35,4 +35,4 @@ std::string profile_summary(const std::map<std::string, std::int64_t>& spent, st
   return text;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

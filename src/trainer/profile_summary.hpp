@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Says in at most ten lines what takes the most of the time: the share of all, milliseconds for
 /// each step, and the name. Where there are more than ten names, the tenth line has all the others.
@@ -12,4 +12,4 @@ namespace sinter {
 /// requires  steps >= 1
 std::string profile_summary(const std::map<std::string, std::int64_t>& spent, std::int64_t steps);
 
-}  // namespace sinter
+}  // namespace sinter::detail

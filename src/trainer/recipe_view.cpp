@@ -7,7 +7,7 @@
 #include "sinter/error.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -55,4 +55,4 @@ void check_options(const RecipeView& recipe) {
                                       numbers_of(recipe, slot), found.fix));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "sinter/error.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -103,4 +103,4 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
     put_copy(machine, p, first, values, count);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

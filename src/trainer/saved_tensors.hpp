@@ -8,7 +8,7 @@
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A tensor of a checkpoint: what is kept of a parameter in a space.
 struct SavedTensor {
@@ -31,4 +31,4 @@ std::string config_text(const HuggingFace& architecture);
 void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t first,
                   const std::byte* values, std::int64_t count);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -14,7 +14,7 @@
 #include "trainer/saved_tensors.hpp"
 #include "trainer/shared_save_folder.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -287,4 +287,4 @@ fs::path SharedSave::end() {
   return folder_.path() / step_folder_name(step_);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

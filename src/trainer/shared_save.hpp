@@ -12,7 +12,7 @@
 #include "sinter/files/run_folder.hpp"
 #include "trainer/slices.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What a rank has written of a file.
 struct Written {
@@ -93,4 +93,4 @@ class SharedSave {
 /// ranks call it at the same time.
 std::string first_text(TrainerCore& trainer, const std::string& own);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 
 #include "trainer/shared_save.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// By it a rank knows the folder that the first one has made from another of this name. It is removed
 /// before the checkpoint is complete.
@@ -101,4 +101,4 @@ class SharedSave::FolderWork {
   std::future<std::filesystem::path> done_;  // its end waits for the thread
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

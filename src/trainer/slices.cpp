@@ -8,7 +8,7 @@
 #include "sinter/plan/parameter.hpp"
 #include "trainer/saved_tensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -134,4 +134,4 @@ void move_to(std::vector<SlicedFile>& files, const CheckpointContent& content) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 #include "sinter/trainer/core.hpp"
 #include "sinter/trainer/snapshot.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Bytes of a file that a rank has, of one tensor: whole chunks of it.
 struct Slice {
@@ -40,4 +40,4 @@ CheckpointContent content_of(std::span<const SlicedFile> files);
 /// Lets slices be where a content shows them that was made of content_of().
 void move_to(std::vector<SlicedFile>& files, const CheckpointContent& content);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "sinter/hardware/available.hpp"
 #include "sinter/hardware/memory.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void CheckpointContent::add_to(CheckpointWriter& writer) const {
   writer.add_tensors(weights_file, weights);
@@ -59,4 +59,4 @@ const CheckpointContent& Snapshot::content() const {
   return content_;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,7 +15,7 @@
 #include "trainer/loop_state.hpp"
 #include "trainer/shared_save.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -232,4 +232,4 @@ std::filesystem::path SaveStage::end() { return shared ? shared->end() : pending
 
 std::string SaveStage::take_note() { return shared ? shared->take_note() : ""; }
 
-}  // namespace sinter
+}  // namespace sinter::detail

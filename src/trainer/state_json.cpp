@@ -13,7 +13,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 using Json = nlohmann::ordered_json;
 
@@ -236,4 +236,4 @@ void require_same_architecture(const std::filesystem::path& path, const HuggingF
                     differences + "\nUse a recipe with the file's numbers.");
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The object under "trainer" in a manifest: recipe, step, seed (as text, as JSON has no 64-bit
 /// numbers), policies, slots of them that are not decisive, options, state.
@@ -56,4 +56,4 @@ nlohmann::ordered_json option_value(const Option& option);
 ///           cannot hold it
 void set_option_value(const Option& option, const nlohmann::ordered_json& value);
 
-}  // namespace sinter
+}  // namespace sinter::detail

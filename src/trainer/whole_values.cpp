@@ -10,7 +10,7 @@
 #include "sinter/error.hpp"
 #include "sinter/plan/placement.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void require_kept(Machine& machine, Space space, const Parameter& p) {
   const Model& model = machine.model();
@@ -92,4 +92,4 @@ void WholeValues::gather(Space from, const Parameter& p, int number, bool decaye
   });
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

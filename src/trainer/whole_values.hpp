@@ -7,7 +7,7 @@
 
 #include "sinter/run/machine.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Throws an Error if the rank of this process does not keep what a space has of a parameter, or of its
 /// gradients, because another rank alone updates (Model::at_root).
@@ -36,4 +36,4 @@ class WholeValues {
   void fetch_from_owner(Space space, const Parameter& parameter, std::vector<std::byte>& values);
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 #include "sinter/error.hpp"
 #include "world/misfit.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 namespace {
 
@@ -70,4 +70,4 @@ void check_together(const RecipeView& recipe) {
   check(plan.predicting, plan.prediction.program, 1);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

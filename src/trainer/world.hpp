@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Whether each rank is a process: on cards always, on the processor where a world is given.
 bool ranks_are_processes(const RecipeView& recipe, const World& world);
@@ -18,4 +18,4 @@ void check_world(const RecipeView& recipe, const World& world);
 /// throws    Error, which names two ranks and their instructions, if they do not fit together
 void check_together(const RecipeView& recipe);
 
-}  // namespace sinter
+}  // namespace sinter::detail

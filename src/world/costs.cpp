@@ -7,7 +7,7 @@
 #include "sinter/plan/flops.hpp"
 #include "sinter/world/offload.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// The cost of the instructions of a plan's program.
@@ -152,4 +152,4 @@ std::vector<OffloadStep> offload_steps(const PlanView& plan) {
   return steps;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -5,7 +5,7 @@
 
 #include "world/misfit.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 PlanForRanks::PlanForRanks(const PlanView& plan, int ranks)
     : layout_(plan.model, ranks, !plan.model.owned.empty()), view_(plan) {
@@ -157,4 +157,4 @@ Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
   return result;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

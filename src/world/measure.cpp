@@ -14,7 +14,7 @@
 #include "sinter/hardware/stream.hpp"
 #include "sinter/kernels/elementwise.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -144,4 +144,4 @@ OffloadCost measured_offload_cost(kernel::Stream& stream, const std::string& fol
       .fetch = 1 / fetch, .store = 1 / store, .beside = shorter < beside ? shorter / beside : 1};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

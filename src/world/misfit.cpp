@@ -6,7 +6,7 @@
 #include "sinter/error.hpp"
 #include "sinter/proof/proof.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void require_fit(const Model& model, std::span<const Instruction> program, int ranks,
                  int iterations, const WorldVerdict& verdict) {
@@ -22,4 +22,4 @@ void require_fit(const Model& model, std::span<const Instruction> program, int r
       ranks, iterations, verdict.what, of(verdict.one), of(verdict.other)));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

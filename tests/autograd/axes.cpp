@@ -8,7 +8,7 @@
 #include "support/axes_models.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using torch::Tensor;
@@ -103,4 +103,4 @@ TEST_CASE("a torch layer gives a class for each row, by attention to the other a
   compare_step(trainer, batch, w, loss_of(w, y, ids_of(batch, 2)));
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

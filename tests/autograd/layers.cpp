@@ -6,7 +6,7 @@
 #include "support/batches.hpp"
 #include "support/layer_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using torch::Tensor;
@@ -428,4 +428,4 @@ TEST_CASE("LibTorch agrees with LastRow") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

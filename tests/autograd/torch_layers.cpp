@@ -7,7 +7,7 @@
 #include "sinter/precision/bf16.hpp"
 #include "sinter/trainer/check_gradients.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using torch::Tensor;
@@ -28,9 +28,10 @@ struct Feed {
 struct FeedShape {
   static constexpr std::array in{wide};
   static constexpr std::array out{wide};
-  static constexpr std::array params{
-      matrix("up.weight", inner, wide, normal(.02f)), vector("up.bias", inner, zeros),
-      matrix("down.weight", wide, inner, normal(.02f)), vector("down.bias", wide, zeros)};
+  static constexpr std::array params{Param::matrix("up.weight", inner, wide, Init::normal(.02f)),
+                                     Param::vector("up.bias", inner, Init::zeros),
+                                     Param::matrix("down.weight", wide, inner, Init::normal(.02f)),
+                                     Param::vector("down.bias", wide, Init::zeros)};
 };
 struct FeedFunction : FeedShape {
   static autograd::Results forward(const autograd::Inputs& in) {
@@ -124,8 +125,8 @@ TEST_CASE("with bf16 a torch layer learns what Sinter's layers learn, but for ro
 // ---- mistakes
 
 struct Misnamed : FeedShape {
-  static constexpr std::array params{matrix("up.weight", wide, inner, zeros),
-                                     vector("up.offset", inner, zeros)};
+  static constexpr std::array params{Param::matrix("up.weight", wide, inner, Init::zeros),
+                                     Param::vector("up.offset", inner, Init::zeros)};
   static Object make(const AutogradSpec& spec) { return autograd::of_module<FeedImpl>(spec); }
 };
 struct Misshapen : FeedShape {
@@ -171,4 +172,4 @@ TEST_CASE("a result of another size, and what LibTorch refuses, name the layer")
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -4,7 +4,7 @@
 // (first: it mends macros)
 #include "sinter/trainer/check_gradients.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using torch::Tensor;
@@ -15,10 +15,11 @@ namespace nn = torch::nn;
 struct Normalised {
   static constexpr std::array in{wide};
   static constexpr std::array out{wide};
-  static constexpr std::array params{vector("weight", wide, ones), vector("bias", wide, zeros),
-                                     running("running_mean", {wide}, zeros),
-                                     running("running_var", {wide}, ones),
-                                     running("num_batches_tracked", zeros)};
+  static constexpr std::array params{Param::vector("weight", wide, Init::ones),
+                                     Param::vector("bias", wide, Init::zeros),
+                                     Param::running("running_mean", {wide}, Init::zeros),
+                                     Param::running("running_var", {wide}, Init::ones),
+                                     Param::running("num_batches_tracked", Init::zeros)};
   static Object make(const AutogradSpec& spec) {
     return autograd::of_module<nn::BatchNorm1dImpl>(spec, nn::BatchNorm1dOptions(wide));
   }
@@ -54,10 +55,11 @@ TEST_CASE("a batch norm is recomputed with the same bits, buffers included") {
 struct Recurrent {
   static constexpr std::array in{wide};
   static constexpr std::array out{wide};
-  static constexpr std::array params{matrix("weight_ih_l0", 3 * wide, wide, normal(.3f)),
-                                     matrix("weight_hh_l0", 3 * wide, wide, normal(.3f)),
-                                     vector("bias_ih_l0", 3 * wide, zeros),
-                                     vector("bias_hh_l0", 3 * wide, zeros)};
+  static constexpr std::array params{
+      Param::matrix("weight_ih_l0", 3 * wide, wide, Init::normal(.3f)),
+      Param::matrix("weight_hh_l0", 3 * wide, wide, Init::normal(.3f)),
+      Param::vector("bias_ih_l0", 3 * wide, Init::zeros),
+      Param::vector("bias_hh_l0", 3 * wide, Init::zeros)};
   static constexpr bool causal = true;
   static Object make(const AutogradSpec& spec);
 };
@@ -133,4 +135,4 @@ TEST_CASE("a step leaves LibTorch's generator as it was") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

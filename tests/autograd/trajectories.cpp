@@ -13,7 +13,7 @@
 #include "support/recipes.hpp"
 #include "support/text.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using torch::Tensor;
@@ -274,4 +274,4 @@ TEST_CASE("Mlp with Adam trains as in torch") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

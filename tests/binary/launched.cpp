@@ -54,7 +54,7 @@ TEST_CASE("ranks on several hosts have the bits of threads, also if one dies and
   Scratch scratch;
   fine(training(scratch, "threads", short_run + Words{"--parallel.ranks", "2"}));
   const auto start = [&](const char* out, const Words& more) {
-    return Launched(Hosts{2, sinter::testing::free_port()}, training(scratch, out, more));
+    return Launched(Hosts{2, sinter::detail::testing::free_port()}, training(scratch, out, more));
   };
   check_ended(start("hosts", short_run).wait(), 0);
   require_same_end(scratch / "threads", scratch / "hosts");

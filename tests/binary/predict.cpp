@@ -284,7 +284,7 @@ TEST_CASE("predict names a missing argument, and refuses contradictory ones") {
 
 TEST_CASE("predict has the logits of transformers at each position, where SINTER_PYTHON has it") {
   const std::string script = SINTER_SOURCE_DIR "/tests/support/predict_with_transformers.py";
-  const auto python = sinter::testing::python_with("torch, transformers");
+  const auto python = sinter::detail::testing::python_with("torch, transformers");
   if (!python) return;
   Scratch scratch;
   const std::string weights = fresh(scratch);

@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 
 /// A temporary folder with paths as strings, of which command lines are made.
 class Scratch {
-  sinter::testing::TemporaryFolder folder;
+  sinter::detail::testing::TemporaryFolder folder;
 
  public:
   std::string operator/(const std::string& name) const { return (folder / name).string(); }
@@ -150,7 +150,7 @@ bool wait_for(Condition condition) {
 }
 
 inline std::vector<Json> metrics(const std::string& run_folder) {
-  return sinter::testing::json_rows(run_folder + "/metrics.jsonl");
+  return sinter::detail::testing::json_rows(run_folder + "/metrics.jsonl");
 }
 
 /// The step of the newest checkpoint that is complete, whether `last` leads to it yet or not.

@@ -17,7 +17,7 @@ std::vector<std::string> event_files(const std::string& run_folder) {
 /// What TensorBoard reads in a run's folder: {"scalars": {name: [[step, value], …]}, "text": […]};
 /// null where there is none.
 Json seen_by_tensorboard(const std::string& run_folder) {
-  const auto python = sinter::testing::python_with("tensorboard");
+  const auto python = sinter::detail::testing::python_with("tensorboard");
   if (!python) return nullptr;
   const char* script = R"(
 import json, sys

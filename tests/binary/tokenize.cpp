@@ -16,7 +16,7 @@ TEST_CASE(
     "tokenize prints the ids of a file without special tokens, and detokenize the text again") {
   Scratch scratch;
   for (const Json& row :
-       sinter::testing::json_rows(SINTER_SOURCE_DIR "/tests/data/tokenizer/ids.jsonl")) {
+       sinter::detail::testing::json_rows(SINTER_SOURCE_DIR "/tests/data/tokenizer/ids.jsonl")) {
     const std::string text = row["text"];
     const std::string file = write(scratch / "text", text);
     const Ended ids = fine({"tokenize", "--tokenizer", tokenizer, "--text", file, "--json"});

@@ -13,8 +13,9 @@
 #include "support/ended.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 using namespace sinter::kernel;
-using sinter::testing::ended_by;
+using sinter::detail::testing::ended_by;
 
 namespace {
 

@@ -13,9 +13,10 @@
 #include "support/ended.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 using namespace sinter::kernel;
-using sinter::testing::Ended;
-using sinter::testing::ended_by;
+using sinter::detail::testing::Ended;
+using sinter::detail::testing::ended_by;
 
 namespace {
 

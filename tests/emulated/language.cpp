@@ -11,7 +11,7 @@
 #include "support/ended.hpp"
 
 using namespace sinter::kernel;
-using sinter::testing::ended_by;
+using sinter::detail::testing::ended_by;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include "sinter/kernels/elementwise.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 using namespace sinter::kernel;
 
 namespace {

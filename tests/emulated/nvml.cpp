@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace sinter {
+namespace sinter::detail {
 
 TEST_CASE("facts that NVML tells of the card are told, and others are left out") {
   CHECK(Nvml("0000:17:00.0", SINTER_PLAYED_NVML).use() == "20.0/80.0 GiB 97 % 513 W");
@@ -15,4 +15,4 @@ TEST_CASE("nothing is told of a card that NVML does not know, or without the lib
   CHECK(Nvml("0000:17:00.0", "libno-such-library.so.1").use().empty());
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -16,7 +16,7 @@
 #include "support/message_of.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using EachUnit = Offload<{.to = OffloadTo::host, .bucket_bytes = 1}>;
@@ -112,4 +112,4 @@ TEST_CASE("a run that does not fit on the card fits with Offload") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "sinter/comm/nccl.hpp"
 #include "sinter/comm/shared_memory.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Calls work(world) for each rank of a new world, on a thread of its own. Returns what they say.
 template <class Work>
@@ -21,4 +21,4 @@ auto on_world(int ranks, const Work& work) {
   return results;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 
 #include "emulated/training/rank.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("one rank has the bits of no ranks, its transfers in the graph and without",
@@ -22,4 +22,4 @@ TEST_CASE("one rank with shards has the bits of Ddp") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

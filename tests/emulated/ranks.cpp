@@ -11,7 +11,7 @@
 #include "emulated/training/rank.hpp"
 #include "support/message_of.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class R>
@@ -153,4 +153,4 @@ TEST_CASE("impossible worlds of ranks on cards are refused") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -16,7 +16,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 const TrainerSettings settings{.seed = 3, .threads = 1};
@@ -153,4 +153,4 @@ TEST_CASE("a run saves the same in the background as it does while it waits") {
   CHECK(background == files(false));
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -18,6 +18,7 @@
 #include "sinter/kernels/optimizer.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 using namespace sinter::kernel;
 
 namespace {

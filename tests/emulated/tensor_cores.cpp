@@ -14,7 +14,7 @@
 
 using namespace sinter::kernel;
 using sinter::BFloat16;
-using sinter::testing::ended_by;
+using sinter::detail::testing::ended_by;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int steps = 6;
@@ -136,4 +136,4 @@ TEST_CASE("a prediction has the rows of its batch") {
   CHECK(rows == batch.rows());
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

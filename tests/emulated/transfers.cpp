@@ -11,7 +11,7 @@
 #include "sinter/hardware/memory.hpp"
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// What a rank has for a run: other numbers in each.
@@ -178,4 +178,4 @@ TEST_CASE("transfers on the axes of a mesh follow what the stream did before") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

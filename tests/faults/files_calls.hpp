@@ -20,7 +20,7 @@
 
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// A write may also take nothing, or half of what it is given.
 enum class Fault { none, error, death, zero, half };
@@ -167,4 +167,4 @@ int unlinkat(int folder, const char* path, int flags) noexcept {
 
 }  // extern "C"
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -12,7 +12,8 @@
 #include "unit/files/support.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -389,4 +389,4 @@ TEST_CASE("strangers at the port of rank 0 are no reason to fail") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -11,7 +11,7 @@
 #include "sinter/comm/hosts.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -237,4 +237,4 @@ TEST_CASE("a sum crosses each cable once in each direction, however many ranks a
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

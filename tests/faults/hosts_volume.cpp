@@ -17,7 +17,7 @@
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// Bytes that go out of each of two hosts.
@@ -137,4 +137,4 @@ TEST_CASE("a step of each mode moves as much as its page says") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

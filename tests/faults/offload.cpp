@@ -17,7 +17,7 @@ extern "C" int posix_fallocate(int file, off_t from, off_t bytes) {
   return ::syscall(SYS_fallocate, file, 0, from, bytes) == 0 ? 0 : errno;
 }
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
@@ -90,4 +90,4 @@ TEST_CASE("a disk that fails one of two ranks ends the step of both") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

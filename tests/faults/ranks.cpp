@@ -17,7 +17,7 @@
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -447,4 +447,4 @@ TEST_CASE("ranks with different roots, or at different transfers, are told so") 
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include "support/rank_processes.hpp"
 #include "support/saved_runs.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -197,4 +197,4 @@ TEST_CASE("ranks do not wait for a rank that has failed in a program that keeps 
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -30,7 +30,7 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Mode = RunFolder::Mode;
@@ -217,4 +217,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include "sinter/error.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// What is written: several buffers, and no whole number of blocks.
 inline const std::string struck_content = [] {
@@ -45,4 +45,4 @@ inline void strike_all(Fault fault, int error,
   }
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

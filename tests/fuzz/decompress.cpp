@@ -10,6 +10,7 @@
 #include "sinter/files/decompress.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "fuzz/support.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

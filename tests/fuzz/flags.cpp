@@ -9,6 +9,7 @@
 #include "support/recipes.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 using Net = testing::Made<Gpt2<{.layers = 1, .heads = 2, .width = 16, .positions = 8}>,

@@ -7,6 +7,7 @@
 #include "fuzz/support.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "sinter/files/io.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::TemporaryFolder folder;

@@ -13,7 +13,7 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 
-namespace sinter::fuzz {
+namespace sinter::detail::fuzz {
 
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
@@ -36,4 +36,4 @@ inline fs::path put(const fs::path& file, std::string_view content) {
   return file;
 }
 
-}  // namespace sinter::fuzz
+}  // namespace sinter::detail::fuzz

@@ -11,6 +11,7 @@
 #include "sinter/files/io.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -106,7 +106,7 @@ void* mmap(void* at, std::size_t bytes, int protection, int flags, int file, off
   std::free(at);
 }
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// Requests by the library they came from: how many, and how many bytes.
@@ -218,4 +218,4 @@ TEST_CASE("our code allocates nothing in a step of two ranks") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

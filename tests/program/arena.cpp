@@ -18,7 +18,7 @@
 #include "sinter/precision/fp64.hpp"
 #include "support/axes_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// Lets each instruction see only what it touches: all else is NaN while it runs, and must be left
@@ -353,4 +353,4 @@ TEST_CASE("rows below the budget give the bits of a plan that they fill") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -14,7 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int width = 64;
@@ -106,4 +106,4 @@ TEST_CASE("AddressSanitizer catches a layer that reads a closed buffer") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -14,7 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/running_layer.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Eleven letters, in sequences of up to six.
 struct Letters {
@@ -248,4 +248,4 @@ inline HostBatch numbers(int rows, int in, int out, int salt = 0) {
   return batch;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -13,7 +13,7 @@
 #include "program/models.hpp"
 #include "program/poison.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// What a recipe's programs compute: two steps, an evaluation and a prediction after each.
 struct Traces {
@@ -182,4 +182,4 @@ void test_mutants(const char* name, const std::vector<int>& lengths) {
   Mutants(Made<Letters, Policies...>{}, letters(lengths)).test(name);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -10,7 +10,7 @@
 #include "sinter/recipe/techniques.hpp"
 #include "sinter/recovery/spike_guard.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Once = Batch<{.global = 2, .micro = 2}>;
@@ -174,4 +174,4 @@ TEST_CASE("mutants of a program without ids are rejected or harmless") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

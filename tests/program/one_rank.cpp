@@ -13,7 +13,7 @@
 #include "sinter/parallel/zero.hpp"
 #include "sinter/proof/simulate.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Traces = std::vector<std::vector<std::byte>>;
@@ -121,4 +121,4 @@ TEST_CASE("a change of one rank's program is rejected or harmless: running value
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

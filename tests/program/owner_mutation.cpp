@@ -7,7 +7,7 @@
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using TwoEach = Batch<{.global = 4, .micro = 1}>;  // two micro-batches on each of two ranks
@@ -24,4 +24,4 @@ TEST_CASE("mutants of programs of ranks that own parameters are rejected or harm
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

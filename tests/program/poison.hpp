@@ -6,7 +6,7 @@
 #include "program/ranks.hpp"
 #include "support/held_gradients.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Whether a buffer holds something that may be read before instruction t of this iteration;
 /// open_after() says the same of the time after it.
@@ -69,4 +69,4 @@ class Poison : public Observer {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -17,7 +17,7 @@
 #include "sinter/trainer/recipe_of.hpp"
 #include "support/device.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// The three programs of a recipe, which may be changed.
 struct Programs {
@@ -183,7 +183,7 @@ class Ranks {
         values.resize(std::size_t(p.size));
         for (std::int64_t k = 0; k < p.size; ++k)
           values[std::size_t(k)] =
-              T((p.init.how == Init::ones) + 0.3 * std::sin(double(first + 3 * k) * 1.7));
+              T((p.init.how == Init::How::ones) + 0.3 * std::sin(double(first + 3 * k) * 1.7));
         first += p.size;
         m.put(Space::master, p, reinterpret_cast<const std::byte*>(values.data()));
       }
@@ -191,4 +191,4 @@ class Ranks {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

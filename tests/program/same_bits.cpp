@@ -15,14 +15,14 @@ namespace acme {
 /// A third party's memory policy: only every second unit is recomputed.
 struct CheckpointEverySecond {
   using slot = sinter::slot::memory;
-  static constexpr bool recomputed_inside(const sinter::Layer&) { return false; }
+  static constexpr bool recomputed_inside(const sinter::detail::Layer&) { return false; }
   static constexpr sinter::Program rewrite(const sinter::Model& model,
                                            const sinter::Program& program) {
-    sinter::Program result = sinter::room_for(program);
+    sinter::Program result = sinter::detail::room_for(program);
     for (const sinter::Instruction& i : program) {
-      bool backward = i.kind->phases == sinter::calls_of(sinter::Phase::backward);
+      bool backward = i.kind->phases == sinter::detail::calls_of(sinter::detail::Phase::backward);
       if (backward && i.what % 2 == 1 && model.plan(i.what).saved_bytes > 0)
-        result.push_back({&sinter::recompute, i.what, 1, i.when});
+        result.push_back({&sinter::detail::recompute, i.what, 1, i.when});
       result.push_back(i);
     }
     return result;
@@ -31,7 +31,7 @@ struct CheckpointEverySecond {
 
 }  // namespace acme
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Full = Checkpoint<{.policy = full}>;
@@ -198,4 +198,4 @@ TEST_CASE("two trainers on two threads give what each alone gives") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -3,7 +3,7 @@
 #pragma once
 #include "program/ranks.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 struct ByteRange {
   std::int64_t begin, end;
@@ -93,4 +93,4 @@ class RightsOf {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -14,7 +14,7 @@
 #include "sinter/recovery/spike_guard.hpp"
 #include "support/rules.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// An instruction that touches one thing, whose number is `what`.
@@ -585,4 +585,4 @@ TEST_CASE("copies of weights must not be stale") {
 TEST_CASE("no rule is left out") { CHECK(check_rules("sinter/program/verify.hpp", provoked) > 25); }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

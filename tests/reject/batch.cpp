@@ -51,7 +51,7 @@ struct mine : Recipe<Mlp<>, Eights, PadRows<>> {};
 // Must not compile, pad_rows_unplanned: PadRows: a layer of this model computes outside of Sinter
 struct Head {
   static constexpr Value<1> trace(auto& g, Value<8> x, Ids classes) {
-    auto y = g("square", testing::Square<8>{}, g("fc", Linear<8, 8>{}, x));
+    auto y = g("square", detail::testing::Square<8>{}, g("fc", Linear<8, 8>{}, x));
     return g("loss", CrossEntropy<8>{}, y, classes);
   }
 };

@@ -69,10 +69,11 @@ struct mine : Recipe<Labeller<>, LabelledText<"label", "", "b", {.context = 16}>
 struct mine : Recipe<SmallGpt2, LabelledText<"label", "sentence">> {};
 
 // Must not compile, labelled_objective: LabelledText: an objective with labels
-struct mine : Recipe<testing::Pooled<2>, LabelledText<"label", "text">, MaskedLm<{.mask = 257}>> {};
+struct mine
+    : Recipe<detail::testing::Pooled<2>, LabelledText<"label", "text">, MaskedLm<{.mask = 257}>> {};
 
 // Must not compile, labelled_padded: LabelledText: the batching pads sequences
-struct mine : Recipe<testing::Pooled<2>, LabelledText<"label", "text">, Padded> {};
+struct mine : Recipe<detail::testing::Pooled<2>, LabelledText<"label", "text">, Padded> {};
 
 // Must not compile, labelled_types_given: LabelledText: data and model do not agree on types of tokens
 struct mine : Recipe<Labeller<>, LabelledText<"label", "a", "b", {.context = 16, .types = true}>> {
@@ -102,10 +103,11 @@ struct mine : Recipe<Mlp<>, acme::Table> {};
 struct mine : Recipe<SmallGpt2, DialoguePairs<{.text = 8, .label = 8}>> {};
 
 // Must not compile, pairs_objective: DialoguePairs: an objective with replies
-struct mine : Recipe<testing::Replier<258>, DialoguePairs<{.text = 8, .label = 8}>, MaskedLm<>> {};
+struct mine
+    : Recipe<detail::testing::Replier<258>, DialoguePairs<{.text = 8, .label = 8}>, MaskedLm<>> {};
 
 // Must not compile, pairs_other_order: g.tokens(1), g.tokens(0) and g.targets(0), in this order
-struct mine : Recipe<testing::TwoAxes<>, DialoguePairs<{.text = 8, .label = 8}>> {};
+struct mine : Recipe<detail::testing::TwoAxes<>, DialoguePairs<{.text = 8, .label = 8}>> {};
 
 // Must not compile, pairs_seen: The model sees the token that it is to predict
 constexpr int W = 8;
@@ -117,7 +119,7 @@ struct Embed {
 struct Guess {
   static constexpr Value<1> trace(auto& g, Value<W> x, Value<W> source, Ids targets) {
     auto seen = g("see", SelfAttention<W, 2>{}, g("qkv", Linear<W, 3 * W>{}, x));
-    auto mixed = g("mix", testing::AddMeanOfRows<W>{}, seen, source);
+    auto mixed = g("mix", detail::testing::AddMeanOfRows<W>{}, seen, source);
     return g("head", LinearCrossEntropy<258, W>{}, mixed, targets);
   }
 };
@@ -132,7 +134,7 @@ struct model {
 struct mine : Recipe<model, DialoguePairs<{.text = 8, .label = 8}>> {};
 
 // Must not compile, pairs_start: DialoguePairs: .start is not in the vocabulary
-struct mine : Recipe<testing::Replier<258>, DialoguePairs<{.start = 258}>> {};
+struct mine : Recipe<detail::testing::Replier<258>, DialoguePairs<{.start = 258}>> {};
 
 // Must not compile, prompt_signature: Sinter: a data policy has a member that the binary cannot use as it is
 // and: {"prompt"} and: Prompt prompt(const Tokenizer&
@@ -142,7 +144,7 @@ struct Lines : Numbers {
 struct mine : Recipe<Mlp<>, Lines> {};
 
 // Must not compile, second_axis: The model has an input on axis 1, and these data have one sequence at a time
-struct mine : Recipe<testing::Replier<258>, Dialogue<{.text = 8, .label = 8}>> {};
+struct mine : Recipe<detail::testing::Replier<258>, Dialogue<{.text = 8, .label = 8}>> {};
 
 // Must not compile, takes_tokenizer_type: Sinter: a data policy has a member that the binary cannot use as it is
 // and: {"takes_tokenizer"} and: constexpr bool takes_tokenizer

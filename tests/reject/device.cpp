@@ -25,18 +25,18 @@ struct Doubled {
   }
 };
 }  // namespace acme
-struct mine : Recipe<testing::ModelOfLayer<acme::Doubled<8>>, Cuda<>> {};
+struct mine : Recipe<detail::testing::ModelOfLayer<acme::Doubled<8>>, Cuda<>> {};
 
 // Must not compile, for_cuda_alone: Sinter: a recipe for CUDA is compiled without it.
 // and: ./sinter build --cuda
 struct mine : Recipe<Mlp<>, Cuda<>> {};
-auto view() { return view_of<mine>(); }
+auto view() { return detail::view_of<mine>(); }
 
 // Must not compile, for_the_cpu_alone: Sinter: a recipe for the CPU is compiled for CUDA.
 // and: leave the device out of the recipe
 // Compiled with: -DSINTER_CUDA=1
 struct mine : Recipe<Mlp<>, Cpu> {};
-auto view() { return view_of<mine>(); }
+auto view() { return detail::view_of<mine>(); }
 
 // Must not compile, no_kernels: Sinter: this policy is not all that its slot asks for
 struct Abacus {
@@ -48,4 +48,4 @@ struct Abacus {
 struct mine : Recipe<Mlp<>, Abacus> {};
 
 // Must not compile, unplanned: Cuda: a layer of this model computes in an object of its own
-struct mine : Recipe<testing::ModelOfLayer<testing::Square<8>>, Cuda<>> {};
+struct mine : Recipe<detail::testing::ModelOfLayer<detail::testing::Square<8>>, Cuda<>> {};

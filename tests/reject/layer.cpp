@@ -27,9 +27,9 @@ struct InObject {
 struct Unwritten {
   static constexpr std::array in{8};
   static constexpr std::array out{8};
-  static constexpr std::array params{vector("bias", 8, zeros)};
+  static constexpr std::array params{Param::vector("bias", 8, Init::zeros)};
 };
-struct mine : Recipe<testing::ModelOfLayer<Autograd<Unwritten>>> {};
+struct mine : Recipe<detail::testing::ModelOfLayer<Autograd<Unwritten>>> {};
 
 // Must not compile, autograd_out: Sinter: a member of a layer is missing, or not what it must be
 // and: Autograd<acme::Halved> and: {"out"} and: {"constexpr std::array of 1-3 int"}
@@ -39,7 +39,7 @@ struct Halved {
   static std::unique_ptr<LayerObject> make(const AutogradSpec&);
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<Autograd<acme::Halved>> {};
+struct mine : detail::testing::RecipeOfLayer<Autograd<acme::Halved>> {};
 
 // Must not compile, autograd_params: Sinter: a member of a layer is missing, or not what it must be
 // and: Autograd<acme::Shifted> and: {"params"} and: {"constexpr Params<Param> or array"}
@@ -47,11 +47,11 @@ namespace acme {
 struct Shifted {
   static constexpr std::array in{8};
   static constexpr std::array out{8};
-  static constexpr Param params = vector("bias", 8, zeros);
+  static constexpr Param params = Param::vector("bias", 8, Init::zeros);
   static std::unique_ptr<LayerObject> make(const AutogradSpec&);
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<Autograd<acme::Shifted>> {};
+struct mine : detail::testing::RecipeOfLayer<Autograd<acme::Shifted>> {};
 
 // Must not compile, backward: this layer has forward() but no backward()
 struct Swish {
@@ -59,7 +59,7 @@ struct Swish {
   static constexpr std::array out{8};
   static void forward(auto&) {}
 };
-struct mine : testing::RecipeOfLayer<Swish> {};
+struct mine : detail::testing::RecipeOfLayer<Swish> {};
 
 // Must not compile, cross_attention: CrossAttention: the number of heads does not divide the width
 constexpr auto in = CrossAttention<8, 3>::in;
@@ -72,7 +72,7 @@ struct Swish : Whole<W> {
   static constexpr std::int64_t flops() { return W; }
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, no_forward: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"forward"} and: {"static void forward(auto& c)"}
@@ -85,7 +85,7 @@ struct Swish {
   static void backward(auto&) {}
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, no_out: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"out"} and: {"constexpr std::array of 1-3 int"}
@@ -97,7 +97,7 @@ struct Swish {
   static void backward(auto&) {}
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, not_static: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"data"} and: {"none; all members are static"}
@@ -107,7 +107,7 @@ struct Swish : Whole<W> {
   std::array<int, 1> in{W};
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, object_and_backward: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"backward"} and: {"none, as object<P>() computes"}
@@ -118,7 +118,7 @@ struct Swish : InObject<W> {
   static void backward(auto&) {}
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, object_and_forward: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"forward"} and: {"none, as object<P>() computes"}
@@ -129,7 +129,7 @@ struct Swish : InObject<W> {
   static void forward(auto&) {}
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, object_planned: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"unplanned"} and: {"true, as it has object<P>()"}
@@ -137,17 +137,17 @@ namespace acme {
 template <int W>
 struct Swish : InObject<W> {};
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile (quick), params: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"params"} and: {"constexpr Params<Param> or array"}
 namespace acme {
 template <int W>
 struct Swish : Whole<W> {
-  static constexpr Param params = vector("gain", W, ones);
+  static constexpr Param params = Param::vector("gain", W, Init::ones);
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, passes_gradient: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Mean<8> and: {"passes_gradient"} and: {"operands as wide as its result"}
@@ -158,17 +158,17 @@ struct Mean : Whole<W> {
   static constexpr bool passes_gradient = true;
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Mean<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Mean<8>> {};
 
 // Must not compile, saved: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"saved"} and: {"Saved<Keep, Keep> or array, 1-4"}
 namespace acme {
 template <int W>
 struct Swish : Whole<W> {
-  static constexpr Keep saved = input();
+  static constexpr Keep saved = Keep::input();
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, width_in: Sinter: a member of a layer is missing, or not what it must be
 // and: acme::Swish<8> and: {"in"} and: {"constexpr std::array of 1-4 int"}
@@ -179,7 +179,7 @@ struct Swish : Whole<W> {
   static constexpr int out = W;
 };
 }  // namespace acme
-struct mine : testing::RecipeOfLayer<acme::Swish<8>> {};
+struct mine : detail::testing::RecipeOfLayer<acme::Swish<8>> {};
 
 // Must not compile, window: Attention: the window is negative
 constexpr auto in = CausalSelfAttention<8, 2, 0.f, 2, -1>::in;

@@ -18,7 +18,8 @@ using Small = Mlp<{.in = 1, .hidden = 4, .out = 1}>;
 struct mine : Recipe<Mlp<>, Budget<{.bytes = 1000}>> {};
 
 // Must not compile, budget_unplanned: Budget: a layer of this model takes memory that is not planned
-struct mine : Recipe<testing::ModelOfLayer<testing::Square<8>>, Budget<{.bytes = 1 << 30}>> {};
+struct mine : Recipe<detail::testing::ModelOfLayer<detail::testing::Square<8>>,
+                     Budget<{.bytes = 1 << 30}>> {};
 
 // Must not compile, checkpoint_every: Sinter: an option of a policy is outside its range
 // and: {"every"} and: {"at least 1"}

@@ -176,24 +176,24 @@ struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .vocabulary = 
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .window = -1}>, Bytes<>> {};
 
 // Must not compile, seq2seq_context: Seq2Seq: the data's texts or replies are longer than the model's positions
-struct mine : Recipe<SmallSeq2Seq<>, testing::UpToBoth<16, 17, 257>> {};
+struct mine : Recipe<SmallSeq2Seq<>, detail::testing::UpToBoth<16, 17, 257>> {};
 
 // Must not compile, seq2seq_marks: Seq2Seq: start, end or pad is beyond the vocabulary
-struct mine : Recipe<SmallSeq2Seq<{.pad = 257}>, testing::UpToBoth<16, 16, 257>> {};
+struct mine : Recipe<SmallSeq2Seq<{.pad = 257}>, detail::testing::UpToBoth<16, 16, 257>> {};
 
 // Must not compile, seq2seq_odd_width: Seq2Seq: heads does not divide width, or width is odd
 struct mine : Recipe<SmallSeq2Seq<{.heads = 3, .width = 15, .position = Positions::sinusoidal}>,
-                     testing::UpToBoth<16, 16, 257>> {};
+                     detail::testing::UpToBoth<16, 16, 257>> {};
 
 // Must not compile, seq2seq_offset: Seq2Seq: position_offset with sinusoidal positions
 struct mine : Recipe<SmallSeq2Seq<{.position = Positions::sinusoidal, .position_offset = 2}>,
-                     testing::UpToBoth<16, 16, 257>> {};
+                     detail::testing::UpToBoth<16, 16, 257>> {};
 
 // Must not compile, seq2seq_vocabulary: Seq2Seq: the model's vocabulary is smaller than the data's
-struct mine : Recipe<SmallSeq2Seq<{.vocabulary = 256}>, testing::UpToBoth<16, 16, 257>> {};
+struct mine : Recipe<SmallSeq2Seq<{.vocabulary = 256}>, detail::testing::UpToBoth<16, 16, 257>> {};
 
 // Must not compile, seq2seq_width: Seq2Seq: heads does not divide width, or width is odd
-struct mine : Recipe<SmallSeq2Seq<{.width = 17}>, testing::UpToBoth<16, 16, 257>> {};
+struct mine : Recipe<SmallSeq2Seq<{.width = 17}>, detail::testing::UpToBoth<16, 16, 257>> {};
 
 // Must not compile, vocabulary: the model's vocabulary is smaller than the data's
 struct mine : Recipe<Gpt2<{.layers = 2, .vocabulary = 255}>, Bytes<>> {};

@@ -27,7 +27,7 @@ struct look {
                              [](const Model& model, const Instruction& i, TouchList& out) {
                                touches::each(model, i, Use::read, Space::master, out);
                              },
-                             executes::nothing};
+                             detail::executes::nothing};
   static constexpr Program rewrite(const Model& model, Program program) {
     program.push_back({&kind, 0, short(model.order.size())});
     return program;
@@ -45,7 +45,8 @@ struct Silent : SplitBatch<> {
   static constexpr Program rewrite(const Model& model, const Program& program) {
     Program result = SplitBatch<>::rewrite<R>(model, program);
     std::erase_if(result, [](const Instruction& i) {
-      return i.kind == &distribute_kind<float> || i.kind == &await_distribute_kind<float>;
+      return i.kind == &detail::distribute_kind<float> ||
+             i.kind == &detail::await_distribute_kind<float>;
     });
     return result;
   }

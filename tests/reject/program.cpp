@@ -20,7 +20,7 @@ struct Hasty {
   };
   static constexpr Program rewrite_forward(const Model&, const Program& program) {
     Program result = program;
-    std::erase_if(result, [](const Instruction& i) { return i.kind == &load; });
+    std::erase_if(result, [](const Instruction& i) { return i.kind == &detail::load; });
     return result;
   }
 };
@@ -36,7 +36,7 @@ struct Hasty : Ddp<> {
   static constexpr Program rewrite(const Model& model, const Program& program) {
     Program result = Ddp<>::rewrite<R>(model, program);
     std::erase_if(result, [](const Instruction& i) {
-      return i.kind == &await_reduce_kind<typename R::precision::gradient>;
+      return i.kind == &detail::await_reduce_kind<typename R::precision::gradient>;
     });
     return result;
   }

@@ -9,20 +9,21 @@
 #include "sinter/recipe/recipe.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 /// A batch norm behind a convolution: six parameters, more than an aggregate may have.
 struct Convolution {
   static constexpr std::array in{64};
   static constexpr std::array out{16};
-  static constexpr std::array params{tensor("conv.weight", {8, 1, 3, 3}, normal(.1f)),
-                                     vector("conv.bias", 8, zeros),
-                                     vector("norm.weight", 8, ones),
-                                     vector("norm.bias", 8, zeros),
-                                     matrix("fc.weight", 16, 512, normal(.02f)),
-                                     vector("fc.bias", 16, zeros),
-                                     running("norm.running_mean", {8}, zeros),
-                                     running("norm.running_var", {8}, ones),
-                                     running("norm.num_batches_tracked", zeros)};
+  static constexpr std::array params{Param::tensor("conv.weight", {8, 1, 3, 3}, Init::normal(.1f)),
+                                     Param::vector("conv.bias", 8, Init::zeros),
+                                     Param::vector("norm.weight", 8, Init::ones),
+                                     Param::vector("norm.bias", 8, Init::zeros),
+                                     Param::matrix("fc.weight", 16, 512, Init::normal(.02f)),
+                                     Param::vector("fc.bias", 16, Init::zeros),
+                                     Param::running("norm.running_mean", {8}, Init::zeros),
+                                     Param::running("norm.running_var", {8}, Init::ones),
+                                     Param::running("norm.num_batches_tracked", Init::zeros)};
   static std::unique_ptr<LayerObject> make(const AutogradSpec&);
   static constexpr std::int64_t flops(std::int64_t) { return 2 * (64 * 72 + 16 * 512); }
 };

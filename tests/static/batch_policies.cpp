@@ -10,7 +10,7 @@
 #include "sinter/recipe/plan.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using Tiny = Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = 31, .positions = 16}>;
 template <class... Policies>
@@ -40,4 +40,4 @@ constexpr BatchShape shape_after(std::uint64_t sequences) {
 static_assert(shape_after(0) == BatchShape{2, 8} && shape_after(49) == BatchShape{6, 8});
 static_assert(shape_after(17) == BatchShape{4, 8} && shape_after(50) == BatchShape{8, 16});
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

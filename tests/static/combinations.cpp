@@ -12,7 +12,7 @@
 #include "sinter/recipe/plan.hpp"
 #include "support/combinations.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 template <class Tuple>
 using RecipeOf = typename decltype(hana::unpack(std::declval<Tuple>(), recipe))::type;
 constexpr auto is_legal = []<class T>(T) { return hana::bool_c<legal<RecipeOf<T>>>; };
@@ -38,4 +38,4 @@ static_assert(count<Legal>([]<class R> { return ready<R>(); }) == legal_tuples);
 // (tests/reject has its message.)
 static_assert(count<Refused>([]<class R> { return !MastersAreFloat::holds<R>; }) == refused_tuples);
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,6 +5,7 @@
 #include "sinter/precision/bf16.hpp"
 #include "sinter/recipe/plan.hpp"
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

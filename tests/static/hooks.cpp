@@ -6,6 +6,7 @@
 #include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 struct own_slot {
   static constexpr std::string_view name = "own";

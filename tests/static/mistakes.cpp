@@ -9,6 +9,7 @@
 #include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 template <class M, class Which = detail::TrainingTrace>
 constexpr bool mistaken(std::string_view what, std::string_view unit, int number) {

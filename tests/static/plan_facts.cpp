@@ -12,6 +12,7 @@
 #include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 template <class... Policies>
 struct Gpt2Small
@@ -56,7 +57,7 @@ static_assert(Windowed<2 * context>::flops(context) == 2 * width * context);
 
 // ---- two axes, with 16 and 48 rows in a sequence: a token of axis 0 stands for three of axis 1
 /// Takes rows of both axes. What it says is large enough for each part to be seen in a sum.
-struct Join {
+struct Mix {
   static constexpr std::array in{8, 4};
   static constexpr std::array out{8};
   static constexpr std::int64_t flops(std::int64_t rows, std::int64_t other) {
@@ -76,7 +77,7 @@ struct Narrowed {
   static constexpr Value<4> trace(auto& g, Value<8> x) { return g("", Linear<8, 4>{}, x); }
 };
 template <class L>
-struct Joined {
+struct MixedModel {
   static constexpr Value<8> trace(auto& g, Value<8> x, Value<4> y) { return g("", L{}, x, y); }
 };
 struct HeadLoss {
@@ -85,14 +86,14 @@ struct HeadLoss {
   }
 };
 /// The rows of axis `From` see those of axis 1.
-template <int From, class L = Join>
+template <int From, class L = Mix>
 struct TwoAxes {
   using slot = slot::model;
   static constexpr void trace(auto& g) {
     auto source = g.tokens(1), ids = g.tokens(0), targets = g.targets(From);
     auto y = g.unit("narrowed", Narrowed{}, g.unit("source", LookUp{}, source));
     auto x = g.unit("look", LookUp{}, From == 0 ? ids : source);
-    g.result(g.unit("head", HeadLoss{}, g.unit("joined", Joined<L>{}, x, y), targets));
+    g.result(g.unit("head", HeadLoss{}, g.unit("joined", MixedModel<L>{}, x, y), targets));
   }
 };
 struct Contexts {
@@ -109,15 +110,15 @@ static_assert(two_axes::model.plan(3).phase[int(Phase::forward)].workspace ==
 static_assert(two_axes::model.plan(3).phase[int(Phase::backward)].workspace ==
               4 * 16 * (2 * 16 + 1'000 * 2 * 48));
 // A layer that states one number has that of its own axis.
-struct JoinByRows : Join {
+struct MixByRows : Mix {
   static constexpr std::int64_t flops(std::int64_t rows) { return 1'000'000 * rows; }
   static constexpr std::int64_t scratch(std::int64_t rows) { return 16 * rows; }
 };
-using by_rows = Plan<OnTwoAxes<TwoAxes<0, JoinByRows>>>;
+using by_rows = Plan<OnTwoAxes<TwoAxes<0, MixByRows>>>;
 static_assert(by_rows::flops_per_token ==
               3 * 3 * (2 * 8 * 4) + 3 * (2 * 10 * 8) + 3 * 16 * 1'000'000);
 static_assert(by_rows::model.plan(3).phase[int(Phase::forward)].workspace == 4 * 16 * 2 * 16);
-using on_axis_1 = Plan<OnTwoAxes<TwoAxes<1, JoinByRows>>>;
+using on_axis_1 = Plan<OnTwoAxes<TwoAxes<1, MixByRows>>>;
 static_assert(on_axis_1::flops_per_token ==
               3 * (3 * (2 * 8 * 4) + 3 * (2 * 10 * 8) + 3 * 48 * 1'000'000));
 static_assert(on_axis_1::model.plan(3).phase[int(Phase::forward)].workspace == 4 * 16 * 2 * 48);

@@ -11,6 +11,7 @@
 #include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 struct Mixed {
   using slot = sinter::slot::precision;
@@ -33,7 +34,7 @@ struct Regress {
     return g("loss", MeanSquaredError<64>{}, x, target);
   }
 };
-struct Attention {
+struct AttendingModel {
   using slot = sinter::slot::model;
   static constexpr void trace(auto& g) {
     auto x = g.template values<64>();
@@ -42,7 +43,7 @@ struct Attention {
   }
 };
 template <class Precision>
-struct Sequences32 : Recipe<Attention, Precision, Batch<{.global = 32, .micro = 32}>> {};
+struct Sequences32 : Recipe<AttendingModel, Precision, Batch<{.global = 32, .micro = 32}>> {};
 
 constexpr std::int64_t rows = 32;
 template <class Precision>

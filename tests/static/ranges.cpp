@@ -7,6 +7,7 @@
 #include "sinter/sinter.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 // ---- every option is listed, and has bounds if it is a number
 struct Anything {

@@ -8,6 +8,7 @@
 #include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 template <class... Policies>
 struct Small

@@ -13,6 +13,7 @@
 #include "sinter/recipe/plan.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 template <class... Policies>
 struct Deep : Recipe<Gpt2<{.layers = 48}>, Bytes<>, Batch<{.global = 32, .micro = 2}>,

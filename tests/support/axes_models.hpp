@@ -14,7 +14,7 @@
 #include "support/batches.hpp"
 #include "support/device.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// y[s] = the mean of the rows of sequence s. x: rows × W, y: sequences × W.
 template <int W>
@@ -252,4 +252,4 @@ inline HostBatch source_batch(const std::vector<int>& lengths, const std::vector
   return batch;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 
 #include "sinter/data/host_batch.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// A batch with sequences of these lengths, but no inputs.
 inline HostBatch sequences_of(const std::vector<int>& lengths) {
@@ -65,4 +65,4 @@ inline HostBatch part(const HostBatch& batch, int first, int last) {
   return result;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

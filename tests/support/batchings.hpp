@@ -11,7 +11,7 @@
 #include "sinter/batching/padded.hpp"
 #include "sinter/data/example_source.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// All batchings, for batches of at most so many examples.
 inline std::vector<Batching> all_batchings(int sequences) {
@@ -47,4 +47,4 @@ Set with_random_dialogues(Set set, std::uint64_t seed, int count) {
   return set;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -15,7 +15,7 @@
 #include "sinter/recipe/all_policies.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace hana = boost::hana;
 
 // ---- A model for all of them: it has weights of 64 × 64, which AdamW8bit quantizes, in units that
@@ -69,7 +69,7 @@ constexpr auto memories = hana::tuple_t<KeepAll, Checkpoint<{.policy = selective
 constexpr auto batches =
     hana::tuple_t<Batches<Whole>, Batches<Single>, Batches<Single, PadRows<{.multiple = 4}>>,
                   Batches<Single, BatchWarmup<{.from = 2, .sequences = 20}>,
-                          ScaledRate<{.rule = root, .base = 4}>>,
+                          ScaledRate<{.rule = ScalingRule::root, .base = 4}>>,
                   Batches<Whole, LengthWarmup<{.from = 2, .sequences = 20, .multiple = 2}>>>;
 
 template <class P, class O, class M, class... B>
@@ -83,4 +83,4 @@ constexpr auto recipe = [](auto p, auto o, auto m, auto b) { return net(p, o, m,
 template <class R>
 constexpr bool legal = R::template may_exist<R>();
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

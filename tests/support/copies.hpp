@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/recipe/plan.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Whether a step copies each unit's weights once, outside the loop over micro-batches.
 template <class R>
@@ -24,4 +24,4 @@ constexpr bool copied_once() {
     if (made[group] != 1) return false;
   return true;
 }
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

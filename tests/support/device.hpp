@@ -7,7 +7,7 @@
 #include "emulated/device/emulated_memory.hpp"
 #endif
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// While one lives, a test can reach the device's memory itself, as it can without on the processor.
 #ifdef SINTER_CUDA
@@ -21,4 +21,4 @@ struct OpenMemory {
 /// Whether ranks that are threads of one process can sum what is in the device's memory.
 inline constexpr bool has_thread_ranks = DefaultDevice::on_host;
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 struct EmulatedTiles {
   using Sums = float[16][16];
@@ -160,4 +160,4 @@ struct EmulatedTiles {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <string>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// How a process ended.
 struct Ended {
@@ -41,4 +41,4 @@ Ended ended_by(auto work) {
   return ended;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

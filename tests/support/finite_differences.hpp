@@ -4,7 +4,7 @@
 #include "sinter/trainer/check_gradients.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Checks the gradients of a recipe that computes in double precision.
 inline void expect_right_gradients(const std::shared_ptr<RecipeView>& recipe,
@@ -23,4 +23,4 @@ void expect_right_gradients(const HostBatch& batch) {
   expect_right_gradients(Trainer<R>::options(), batch);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 namespace fs = std::filesystem;
 
@@ -34,4 +34,4 @@ class TemporaryFolder {
   fs::path operator/(const fs::path& below) const { return name / below; }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// A port of this host at which nobody listens at the moment.
 inline int free_port() {
@@ -19,4 +19,4 @@ inline int free_port() {
   return ntohs(address.sin_port);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

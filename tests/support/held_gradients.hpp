@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/run/machine.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Where a machine holds gradients of a parameter: whole, or, where it keeps its shards alone, these.
 inline std::vector<FlatSlice> held_gradients(const Machine& machine, const Parameter& p) {
@@ -15,4 +15,4 @@ inline std::vector<FlatSlice> held_gradients(const Machine& machine, const Param
   return held;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// The rows of a file of JSON lines. A last line without its line break is none: whoever writes the
 /// file may be in the middle of it.
@@ -18,4 +18,4 @@ inline std::vector<nlohmann::json> json_rows(const std::filesystem::path& path) 
   return rows;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 
 #include <csignal>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Lets a process of its own do `work`, which must not end or throw before, and kills it with
 /// SIGKILL after so long.
@@ -28,4 +28,4 @@ void kill_at_work(auto work, useconds_t after) {
   REQUIRE(WIFSIGNALED(status));
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

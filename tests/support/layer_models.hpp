@@ -20,7 +20,7 @@
 #include "sinter/precision/fp64.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
 inline constexpr LinearOptions without_bias{.layout = WeightLayout::out_in, .has_bias = false};
@@ -268,7 +268,7 @@ struct SumOfSquares {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static void forward(auto& c) { losses(c.x(), c.y()); }
   static void backward(auto& c) {
     auto x = c.saved.x, dx = c.dx();
@@ -307,4 +307,4 @@ struct PooledModel {
   static constexpr void predict(auto& g) { g.result(pooled(g)); }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -4,7 +4,7 @@
 #include "sinter/precision/fp32.hpp"
 #include "sinter/precision/loss_scale.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 struct ScaledOptions {
   double initial_scale = 1024;
@@ -27,4 +27,4 @@ struct Scaled : Fp32 {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "sinter/trainer/recipe_of.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <class Precision>
 auto matmul_recipe() {
@@ -26,4 +26,4 @@ std::string matmul_line() {
   return cli::matmul_text(rate);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -6,7 +6,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// The message of the error of type E that `act` must throw.
 template <class E = FileError>
@@ -20,4 +20,4 @@ std::string message_of(auto act) {
   return "";
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -14,7 +14,7 @@
 
 #include "support/rank_processes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Hosts with the addresses 10.77.0.1 and so on, each with a network of its own, and a cable to a switch.
 class Network {
@@ -104,4 +104,4 @@ inline std::vector<World> worlds_of(const Network& network, const std::vector<in
   return worlds;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

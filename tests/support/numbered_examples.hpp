@@ -8,7 +8,7 @@
 
 #include "sinter/data/examples.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Turns "7:3" into three tokens 7, any other text into none.
 inline Tokenizer numbered_tokenizer() {
@@ -60,4 +60,4 @@ inline ExampleSet numbered_examples(int count, std::mt19937_64& random) {
   return set;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/policy/slots.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <int Classes>
 struct Pooled {
@@ -30,4 +30,4 @@ struct Pooled {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 struct Bytes {
   double mapped = 0, touched = 0;
@@ -24,4 +24,4 @@ inline Bytes bytes_now() {
   return bytes;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Makes kernels believe that the processor has no AVX-512 and no AMX.
 /// requires  no kernel has been called yet
@@ -22,4 +22,4 @@ inline void switch_off_avx512() {
 /// word has no such meaning.
 void imitate_processor(std::string_view words);
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

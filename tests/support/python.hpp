@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// The Python that SINTER_PYTHON names, if it can import these modules, such as "torch,
 /// transformers"; else nothing, and a message says that the test was skipped.
@@ -21,4 +21,4 @@ inline std::optional<std::string> python_with(const std::string& modules) {
   return std::nullopt;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -17,7 +17,7 @@
 #include "sinter/error.hpp"
 #include "support/free_port.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Processes that work as the ranks of a world. They are killed, if they still live, when this object
 /// ends, and also when the test does.
@@ -150,4 +150,4 @@ class RankProcesses {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

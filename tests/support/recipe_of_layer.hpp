@@ -5,7 +5,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/recipe/plan.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <class Layer>
 struct BodyOfLayer {
@@ -27,4 +27,4 @@ struct ModelOfLayer {
 template <class Layer>
 struct RecipeOfLayer : Recipe<ModelOfLayer<Layer>> {};
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

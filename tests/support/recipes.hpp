@@ -4,7 +4,7 @@
 #include "sinter/batch/batch.hpp"
 #include "sinter/recipe/recipe.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// A recipe without a name of its own.
 template <class... Policies>
@@ -24,4 +24,4 @@ struct UpToBoth {
   static constexpr int context = Context, second_context = Second, vocabulary = Vocabulary;
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

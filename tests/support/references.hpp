@@ -14,7 +14,7 @@
 #include "support/python.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Gives all parameters the weights of the references: a formula of names and places.
 inline void set_reference_weights(TrainerCore& trainer) {
@@ -76,4 +76,4 @@ inline Numbers logits_of_library(const TrainerCore& trainer, const std::string& 
   return logits;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

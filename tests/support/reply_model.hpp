@@ -3,7 +3,7 @@
 #pragma once
 #include "support/axes_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <int Vocabulary, int W = 8>
 struct Replier {
@@ -45,4 +45,4 @@ struct Replier {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Checks that each text in quotes in a header of include/, which are its rules, is among those that tests
 /// have provoked. Returns how many there are.
@@ -24,4 +24,4 @@ inline int check_rules(const std::string& header, const std::set<std::string>& p
   return rules;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

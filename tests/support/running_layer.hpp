@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/layer/context.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <class P>
 class CounterObject final : public LayerObject {
@@ -32,7 +32,8 @@ template <int W>
 struct Counter {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
-  static constexpr std::array params{running("rows", {1}, zeros), running("calls", zeros)};
+  static constexpr std::array params{Param::running("rows", {1}, Init::zeros),
+                                     Param::running("calls", Init::zeros)};
   static constexpr bool unplanned = true;
   template <class P>
   static std::unique_ptr<LayerObject> object() {
@@ -40,4 +41,4 @@ struct Counter {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdlib>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// True if the build has a sanitizer.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -21,4 +21,4 @@ constexpr bool is_sanitized = false;
 /// out run the same code on other numbers. A soak runs all of them, sanitized: SINTER_TEST_SANITIZED=all.
 inline const bool is_sample = is_sanitized && !std::getenv("SINTER_TEST_SANITIZED");
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

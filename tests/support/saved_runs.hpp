@@ -16,7 +16,7 @@
 #include "support/recipes.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Layers whose parameters are no multiples of anything, and rows of data for them.
 template <class... Policies>
@@ -71,4 +71,4 @@ inline void check_same_tensors(const fs::path& got, const fs::path& want) {
   CHECK_NOTHROW(CheckpointReader{got});
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

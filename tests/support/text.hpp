@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// The beginning of tinyshakespeare where the tests' data and the program xz are there, else bytes
 /// that are no more random. The text has at least `bytes` bytes.
@@ -24,4 +24,4 @@ inline std::string some_text(std::size_t bytes) {
   return text;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -13,7 +13,7 @@
 
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
@@ -48,4 +48,4 @@ inline torch::Tensor sequence_of(const torch::Tensor& rows, const HostBatch& bat
   return rows.slice(0, batch.starts[k], batch.starts[k + 1]);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

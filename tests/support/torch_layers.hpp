@@ -11,7 +11,7 @@
 #include "support/batches.hpp"
 #include "support/layer_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using Object = std::unique_ptr<LayerObject>;
 
@@ -48,4 +48,4 @@ inline bool same_bits(const Trajectory& a, const Trajectory& b) {
   return a.losses == b.losses && a.norms == b.norms && a.parameters == b.parameters;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -13,7 +13,7 @@
 #include "support/device.hpp"
 #include "support/held_gradients.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using Numbers = std::vector<double>;
 using NamedNumbers = std::map<std::string, Numbers>;
@@ -95,4 +95,4 @@ inline double relative_difference(double got, double want) {
   return std::abs(got - want) / std::abs(want);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -6,7 +6,7 @@
 #include "sinter/error.hpp"
 #include "sinter/layer/context.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// How forward has been called, on all ranks, since this was cleared.
 inline std::vector<Pass> passes;
@@ -45,4 +45,4 @@ struct Square {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

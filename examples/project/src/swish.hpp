@@ -16,7 +16,7 @@ struct Swish {
   struct Saved {
     T x;
   };
-  static constexpr Saved<sinter::Keep, sinter::Keep> saved{sinter::input()};
+  static constexpr Saved<sinter::Keep, sinter::Keep> saved{sinter::Keep::input()};
 
   static void forward(auto& c) {
     auto x = c.x(), y = c.y();

@@ -11,11 +11,13 @@ struct Float16;   // float16.hpp
 /// The type of an element as a value, for code that does not know the C++ type. A precision policy
 /// with a type of its own specialises element_of.
 enum class Element : std::uint8_t { f32, f64, f16, bf16, i32, u8 };
+namespace detail {
 /// The size of an element in bytes.
 constexpr int bytes_of(Element element) {
   constexpr int bytes[]{4, 8, 2, 2, 4, 1};
   return bytes[int(element)];
 }
+}  // namespace detail
 /// The element of the C++ type T.
 template <class T>
 inline constexpr Element element_of = T::element;

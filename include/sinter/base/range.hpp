@@ -7,6 +7,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// The valid values of a number: finite, and within its bounds, if any, which are whole numbers.
 ///   Range().at_least(0).below(1)
 class Range {
@@ -52,6 +53,7 @@ class Range {
     return range;
   }
 };
+}  // namespace detail
 
 /// Options that contradict each other although each is within its range: what is wrong, and its
 /// fix. Both are empty if nothing is wrong. Each has at most 33 characters, as clang 19 cuts longer

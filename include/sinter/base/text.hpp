@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A text that is part of a type: words for a compile error to show, or a name or pattern that a
 /// recipe gives, as in Freeze<"wte">. N counts the zero at the end, too: clang 19 shows a text only
@@ -45,4 +45,4 @@ class TextBuilder {
   constexpr std::string_view view() const { return {letters.data(), letters.size()}; }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

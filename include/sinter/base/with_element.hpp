@@ -6,7 +6,7 @@
 #include "sinter/base/float16.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Calls visit with a value of the C++ type of an element.
 /// throws    Error if the element is an integer
@@ -25,4 +25,4 @@ void with_element(Element element, auto visit) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

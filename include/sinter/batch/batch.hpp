@@ -15,6 +15,7 @@ struct BatchOptions {
   SINTER_FIELDS((global).at_least(1).adjustable(), (micro).at_least(1))
 };
 
+namespace detail {
 /// Number of sequences that all ranks together compute at once, by the options of the type. A
 /// global batch is a multiple of it.
 template <class R>
@@ -25,6 +26,7 @@ SINTER_RULE(MicroDividesGlobal, R::batch::options.global % sequences_at_once<R> 
             "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
             "micro-batches on every rank, so that every step sees the same number of sequences. "
             "Fix: make global a multiple of micro × ranks.");
+}  // namespace detail
 
 /// The batch size. Gradients are accumulated exactly over the micro-batches of a global batch: the
 /// loss is the mean over all predictions of the global batch, however it is split.
@@ -32,11 +34,12 @@ template <BatchOptions O = {}>
 struct Batch {
   using slot = slot::batch;
   using Options = BatchOptions;
-  using rules = RuleList<MicroDividesGlobal>;
+  using rules = RuleList<detail::MicroDividesGlobal>;
   static constexpr Options options = O;
   static constexpr int micro = O.micro;
 };
 
+namespace detail {
 /// A suggestion of smaller micro-batches, which need less memory.
 struct SmallerMicroBatch {
   int micro;  ///< sequences
@@ -54,5 +57,6 @@ struct SmallerMicroBatch {
   if (micro > 1) offers.push_back({1, 10});
   return offers;
 }
+}  // namespace detail
 
 }  // namespace sinter

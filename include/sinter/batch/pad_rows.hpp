@@ -22,6 +22,7 @@ struct PadRowsOptions {
   SINTER_FIELDS((multiple).at_least(1))
 };
 
+namespace detail {
 template <PadRowsOptions O>
 SINTER_RULE(ContextIsAMultiple, R::data::context % O.multiple == 0,
             "PadRows: the context is no multiple of `multiple`. Why: rows are padded up to the "
@@ -41,6 +42,7 @@ SINTER_MODEL_RULE(
     "PadRows: a layer of this model computes outside of Sinter, as Autograd does. Why: it cannot "
     "tell rows of padding from others, and what it takes over all rows, such as the statistics of "
     "a batch norm, would count them. Fix: leave PadRows out.");
+}  // namespace detail
 
 /// Pads every micro-batch of training and evaluation to a multiple of `multiple` rows. The padding
 /// is one more sequence after all others, with id 0 and no targets. Positions, dropout and
@@ -53,8 +55,8 @@ template <PadRowsOptions O = {}>
 struct PadRows {
   using slot = slot::row_padding;
   using Options = PadRowsOptions;
-  using rules = RuleList<ContextIsAMultiple<O>>;
-  using model_rules = RuleList<TargetsAreIds, OneAxis, RowsStayApart>;
+  using rules = RuleList<detail::ContextIsAMultiple<O>>;
+  using model_rules = RuleList<detail::TargetsAreIds, detail::OneAxis, detail::RowsStayApart>;
   static constexpr Options options = O;
   static constexpr int row_multiple = O.multiple;
 

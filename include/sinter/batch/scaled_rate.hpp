@@ -17,16 +17,18 @@ struct scaling {
 }  // namespace slot
 
 /// The factor of the learning rate.
-enum ScalingRule : std::uint8_t {
+enum class ScalingRule : std::uint8_t {
   linear,  // global / base (Goyal et al. 2017; for SGD, with a warm-up)
   root     // √(global / base) (Krizhevsky 2014; for Adam and its variants)
 };
 /// The name of a rule in flags and files.
-constexpr std::string_view name_of(ScalingRule rule) { return rule == linear ? "linear" : "root"; }
+constexpr std::string_view name_of(ScalingRule rule) {
+  return rule == ScalingRule::linear ? "linear" : "root";
+}
 
 struct ScaledRateOptions {
-  ScalingRule rule = linear;  ///< how the rate depends on the batch
-  int base = 8;               ///< global batch, in sequences, for which the learning rate was tuned
+  ScalingRule rule = ScalingRule::linear;  ///< how the rate depends on the batch
+  int base = 8;  ///< global batch, in sequences, for which the learning rate was tuned
   SINTER_FIELDS((rule), (base).at_least(1).adjustable())
 };
 
@@ -40,7 +42,7 @@ struct ScaledRate {
 
   static double rate_factor(const Options& o, int sequences) {
     const double larger = double(sequences) / o.base;
-    return O.rule == linear ? larger : std::sqrt(larger);
+    return O.rule == ScalingRule::linear ? larger : std::sqrt(larger);
   }
   template <class R>
   static std::string note(const Options& o, const BatchLimits& limits) {
@@ -49,7 +51,7 @@ struct ScaledRate {
                   "the learning rate, found for batches of %d sequences, is multiplied by %g for "
                   "those of %d (%s rule)",
                   o.base, rate_factor(o, limits.sequences), limits.sequences,
-                  O.rule == linear ? "linear" : "square root");
+                  O.rule == ScalingRule::linear ? "linear" : "square root");
     return text;
   }
 };

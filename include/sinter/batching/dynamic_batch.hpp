@@ -23,6 +23,7 @@ struct DynamicBatchOptions {
   SINTER_FIELDS((mode), (tokens).at_least(1).adjustable())
 };
 
+namespace detail {
 /// The number of examples in the buffer from which a dynamic batch is chosen, and its maximum size.
 inline constexpr int dynamic_buffer = 1021;
 
@@ -49,6 +50,7 @@ SINTER_RULE(
     "DynamicBatch: global is smaller than the buffer. Why: the mode full puts up to 1,021 examples "
     "into a batch, and a step takes at most `global` sequences. Fix: Batch<{.global = 1024, .micro "
     "= …}>, or .mode = DynamicMode::batchsort, whose batches have at most `global`.");
+}  // namespace detail
 
 /// ParlAI's dynamic batching: batches of examples of similar length, as many as fit into a budget
 /// of tokens. Examples of a micro-batch are padded to its longest; ParlAI, without micro-batches,
@@ -60,21 +62,21 @@ struct DynamicBatch {
   using slot = slot::batching;
   static constexpr bool pads = true;  ///< see Batching::pads
   using Options = DynamicBatchOptions;
-  using rules = RuleList<DataHaveExamples, BufferFitsTheBatch<O>>;
+  using rules = RuleList<detail::DataHaveExamples, detail::BufferFitsTheBatch<O>>;
   static constexpr Options options = O;
   /// Returns the batching for global batches of at most `sequences` sequences.
   /// throws    ArgumentError if the mode is full and `sequences` is below the buffer's size
   static Batching batching(const Options& o, int sequences) {
-    if (o.mode == DynamicMode::full && sequences < dynamic_buffer)
+    if (o.mode == DynamicMode::full && sequences < detail::dynamic_buffer)
       throw ArgumentError("batch.global is " + std::to_string(sequences) +
                           ", and dynamic batches of the mode full may have 1021 examples. Make it "
                           "1024, or take the mode batchsort.");
-    const int most = o.mode == DynamicMode::full ? dynamic_buffer : sequences;
+    const int most = o.mode == DynamicMode::full ? detail::dynamic_buffer : sequences;
     return {", in dynamic batches of " + std::to_string(o.tokens) + " tokens and up to " +
                 std::to_string(most) + " examples",
             pads,
             [tokens = o.tokens, most](std::span<const ExampleLength> lengths, std::uint64_t key) {
-              return batch_dynamically(lengths, tokens, most, key);
+              return detail::batch_dynamically(lengths, tokens, most, key);
             }};
   }
 };

@@ -6,6 +6,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// Groups an epoch by length, like Hugging Face's get_length_grouped_indices. Examples are shuffled
 /// and cut into megabatches of min(N / (4 · sequences), 50) · sequences, at least one batch each.
 /// Each megabatch is sorted by length, longest first. Then the longest example of all and the first
@@ -13,6 +14,7 @@ namespace sinter {
 /// requires  lengths are not empty and sequences >= 1
 Arrangement group_by_length(std::span<const ExampleLength> lengths, int sequences,
                             std::uint64_t key);
+}  // namespace detail
 
 /// Batches of examples of similar length, padded to the longest of a micro-batch, like Hugging
 /// Face's group_by_length. The longest example comes in the first step of an epoch, so a run that
@@ -22,12 +24,12 @@ Arrangement group_by_length(std::span<const ExampleLength> lengths, int sequence
 struct LengthGrouped {
   using slot = slot::batching;
   static constexpr bool pads = true;  ///< see Batching::pads
-  using rules = RuleList<DataHaveExamples>;
+  using rules = RuleList<detail::DataHaveExamples>;
   /// Returns the batching for global batches of at most `sequences` sequences.
   static Batching batching(int sequences) {
     return {", grouped by length for batches of " + std::to_string(sequences), pads,
             [sequences](std::span<const ExampleLength> lengths, std::uint64_t key) {
-              return group_by_length(lengths, sequences, key);
+              return detail::group_by_length(lengths, sequences, key);
             }};
   }
 };

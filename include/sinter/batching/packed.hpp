@@ -14,11 +14,13 @@ struct batching {
 };
 }  // namespace slot
 
+namespace detail {
 SINTER_RULE(
     DataHaveExamples, requires { requires R::data::has_examples; },
     "Batching: these data have no examples to put into batches. Why: a policy of the slot batching "
     "acts on examples of different lengths alone, and would do nothing here. Fix: leave it out, or "
     "train on data with examples, such as Dialogue.");
+}  // namespace detail
 
 /// Concatenates examples without padding; attention and positions restart with each example. This
 /// is the default. Every computed row belongs to an example (as in Krell et al. 2021, "Efficient
@@ -26,7 +28,7 @@ SINTER_RULE(
 /// batch).
 struct Packed {
   using slot = slot::batching;
-  using rules = RuleList<DataHaveExamples>;
+  using rules = RuleList<detail::DataHaveExamples>;
   /// Returns the batching for global batches of at most `sequences` sequences.
   static Batching batching(int /*sequences*/) { return {}; }
 };

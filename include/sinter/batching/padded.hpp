@@ -11,7 +11,7 @@ namespace sinter {
 struct Padded {
   using slot = slot::batching;
   static constexpr bool pads = true;  ///< see Batching::pads
-  using rules = RuleList<DataHaveExamples>;
+  using rules = RuleList<detail::DataHaveExamples>;
   /// Returns the batching for global batches of at most `sequences` sequences.
   static Batching batching(int /*sequences*/) { return {.pads = pads}; }
 };

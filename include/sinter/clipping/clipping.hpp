@@ -15,6 +15,7 @@ constexpr void norm(const Model& model, const Instruction& i, TouchList& out) {
 }
 }  // namespace touches
 
+namespace detail {
 namespace executes {
 /// The bounds that Clipping sets on gradients, with its current options.
 template <class Clipping>
@@ -41,5 +42,6 @@ inline constexpr Kind norm_kind{.name = "norm",
                                 .role = Role::norm,
                                 .by_shards = true,
                                 .traffic = traffic::norm};
+}  // namespace detail
 
 }  // namespace sinter

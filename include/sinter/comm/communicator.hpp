@@ -14,6 +14,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// Divides `count` elements into a part for each rank. Returns the index at which that of `rank` begins; for
 /// `rank` = `ranks`, `count`. The parts are equal if `ranks` divides the count, else differ by at most one
 /// element.
@@ -30,6 +31,7 @@ struct Transfer {
   int peer = -1;        ///< for broadcast and reduce: the root, which is source or target; for send
                         ///< and receive: the other rank
 };
+}  // namespace detail
 
 /// One rank's side of a communicator over several ranks. A sum has the same bits on every rank, and again
 /// for the same numbers. Over threads and over processes, of one host or of several, sums are taken in the
@@ -58,7 +60,7 @@ class Communicator {
   /// throws    ArgumentError if the operation is a barrier, the elements are integers, the root or the
   ///           other rank is no rank, the other rank is this one, or the parts of an all-to-all are not
   ///           equal; the functions below throw it, too
-  void start(const Transfer& transfer);
+  void start(const detail::Transfer& transfer);
   /// Starts to replace data[0, count) by its sum over the ranks. Narrow types are summed in fp32
   /// and rounded once (NCCL rounds each partial sum).
   template <class T>
@@ -139,7 +141,7 @@ class Communicator {
 
  private:
   /// Starts a transfer that has been checked.
-  virtual void start_transfer(const Transfer& transfer) = 0;
+  virtual void start_transfer(const detail::Transfer& transfer) = 0;
   /// Makes the communicator of a group that has been checked, for `members[rank]`, which is this rank.
   virtual std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) = 0;
 };

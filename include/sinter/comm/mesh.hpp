@@ -10,6 +10,7 @@ namespace sinter {
 
 class Communicator;
 
+namespace detail {
 /// A grid of ranks, as in Megatron-LM (Narayanan et al. 2021) and PyTorch's DeviceMesh: each rank has a
 /// coordinate on each axis. Neighbours on the last axis have consecutive numbers. So an axis with much
 /// communication belongs last, where its ranks are on one host.
@@ -75,5 +76,6 @@ constexpr Mesh data_mesh(int ranks) { return {{Mesh::Axis{"data", ranks}}}; }
 ///           name, or an axis follows one without a name; and what Communicator::group() throws
 [[nodiscard]] std::vector<std::unique_ptr<Communicator>> axes_of(Communicator& whole,
                                                                  const Mesh& mesh);
+}  // namespace detail
 
 }  // namespace sinter

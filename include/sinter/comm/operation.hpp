@@ -17,6 +17,7 @@ enum class Operation : std::uint8_t {
   receive,         // the array comes from another rank
   barrier          // the ranks only wait for each other
 };
+namespace detail {
 /// Printed names of operations, by Operation.
 inline constexpr const char* operation_names[]{"all-reduce", "reduce-scatter", "all-gather",
                                                "broadcast",  "reduce",         "all-to-all",
@@ -25,5 +26,6 @@ inline constexpr const char* operation_names[]{"all-reduce", "reduce-scatter", "
 constexpr bool is_between_two(Operation operation) {
   return operation == Operation::send || operation == Operation::receive;
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -7,6 +7,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// A fact that must be equal in all ranks, such as {"seed", "42"}.
 struct Fact {
   std::string name;   ///< as users know it; unique among the facts of a rank
@@ -21,6 +22,7 @@ struct Meeting {
   /// (TORCHELASTIC_USE_AGENT_STORE). If false, rank 0 listens there, as it is on that host.
   bool has_store = false;
 };
+}  // namespace detail
 
 /// The ranks of a run that are processes: on one host or several, or each with a card of its own.
 struct World {
@@ -35,9 +37,9 @@ struct World {
   std::chrono::milliseconds timeout{300'000};
   /// Facts that ranks compare when they come: binary, recipe, options, data. If one differs, no rank
   /// begins.
-  std::vector<Fact> facts{};
+  std::vector<detail::Fact> facts{};
   /// Where ranks on several hosts find each other.
-  Meeting meeting{};
+  detail::Meeting meeting{};
   /// Identifies this rank's host, and names it in messages. If it is empty, the system's own identity
   /// and name are used. Ranks on one host share memory.
   std::string host{};

@@ -28,6 +28,7 @@ struct BatchWarmupOptions {
                 (sequences).at_least(1).at_most(std::int64_t(1) << 32).adjustable())
 };
 
+namespace detail {
 /// True if every batch of the ramp is a multiple of limits.unit, and the last one is whole.
 /// requires  the options are within their ranges
 [[nodiscard]] constexpr bool is_ramp(const BatchWarmupOptions& o, const BatchLimits& limits) {
@@ -44,6 +45,7 @@ SINTER_RULE(
     "micro × ranks, from at most global, and the difference of the two a multiple of increment. "
     "Why: every step is a whole number of micro-batches, and the ramp ends at the global batch. "
     "Fix: choose from = global - n × increment, or leave increment out.");
+}  // namespace detail
 
 /// Batch-size warm-up (Smith et al. 2018; like Megatron-LM's --rampup-batch-size). The global batch
 /// starts with `from` sequences and grows by equal increments until `sequences` have been consumed.
@@ -54,7 +56,7 @@ template <BatchWarmupOptions O = {}>
 struct BatchWarmup {
   using slot = slot::batch_warmup;
   using Options = BatchWarmupOptions;
-  using rules = RuleList<RampFitsTheBatch<O>>;
+  using rules = RuleList<detail::RampFitsTheBatch<O>>;
   static constexpr Options options = O;
 
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
@@ -65,7 +67,7 @@ struct BatchWarmup {
     shape.sequences = o.from + increment * int(sequences * increments / std::uint64_t(o.sequences));
   }
   static void check_batch(const Options& o, const BatchLimits& limits) {
-    if (is_ramp(o, limits)) return;
+    if (detail::is_ramp(o, limits)) return;
     throw ArgumentError(
         "the batch cannot grow from " + std::to_string(o.from) + " to " +
         std::to_string(limits.sequences) + " sequences" +
@@ -89,8 +91,8 @@ struct BatchWarmup {
 
  private:
   template <class... Extras>
-  static constexpr bool scales_rate(PolicyList<Extras...>) {
-    return (hook::HasRateFactor<Extras> || ...);
+  static constexpr bool scales_rate(detail::PolicyList<Extras...>) {
+    return (detail::hook::HasRateFactor<Extras> || ...);
   }
 };
 

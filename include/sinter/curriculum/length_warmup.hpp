@@ -25,6 +25,7 @@ struct LengthWarmupOptions {
                 (multiple).at_least(1).adjustable())
 };
 
+namespace detail {
 /// True if sequences can grow from `from` to limits.length.
 /// requires  the options are within their ranges
 [[nodiscard]] constexpr bool is_length_ramp(const LengthWarmupOptions& o,
@@ -42,6 +43,7 @@ SINTER_RULE(LengthFitsTheContext,
             "LengthWarmup: the lengths do not fit the context. What: from must be a multiple of "
             "multiple and at most the data's context. Why: sequences grow from `from` to the "
             "context, and are never longer. Fix: a smaller from, or a larger context.");
+}  // namespace detail
 
 /// Sequence-length warm-up by truncation (Li et al. 2022, "The Stability-Efficiency Dilemma";
 /// DeepSpeed's fixed_linear schedule). Every window is cut to its first `from` rows at the start.
@@ -54,7 +56,7 @@ template <LengthWarmupOptions O = {}>
 struct LengthWarmup {
   using slot = slot::length_warmup;
   using Options = LengthWarmupOptions;
-  using rules = RuleList<DataHaveSequences, LengthFitsTheContext<O>>;
+  using rules = RuleList<detail::DataHaveSequences, detail::LengthFitsTheContext<O>>;
   static constexpr Options options = O;
 
   static constexpr void next_batch(const Options& o, const BatchLimits& limits,
@@ -65,7 +67,7 @@ struct LengthWarmup {
     shape.length = length - length % o.multiple;
   }
   static void check_batch(const Options& o, const BatchLimits& limits) {
-    if (is_length_ramp(o, limits)) return;
+    if (detail::is_length_ramp(o, limits)) return;
     throw ArgumentError("sequences cannot grow from " + std::to_string(o.from) + " to " +
                         std::to_string(limits.length) + " rows in steps of " +
                         std::to_string(o.multiple) +

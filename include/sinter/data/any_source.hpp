@@ -6,7 +6,7 @@
 
 #include "sinter/data/source.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Holds any data source and is one itself, so that code that takes batches need not be a template.
 class AnySource {
@@ -48,7 +48,7 @@ class AnySource {
     bool next(HostBatch& batch) override { return pull(source, batch); }
     SamplerState state() const override { return source.state(); }
     void restore(const SamplerState& saved) override { source.restore(saved); }
-    bool divides() const override { return sinter::divides(source); }
+    bool divides() const override { return detail::divides(source); }
     bool draw([[maybe_unused]] BatchDraw& draw) override {
       if constexpr (DividedSource<Source>) return source.draw(draw);
       return false;
@@ -72,4 +72,4 @@ class AnySource {
   std::unique_ptr<Any> held_;  // declared after what it views, so that it is destroyed first
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -17,6 +17,7 @@ struct ArrayFilesOptions {
                 (held_out).at_least(0).below(1).adjustable(), (split_seed).at_least(0).adjustable())
 };
 
+namespace detail {
 /// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
 /// .npy (versions 1 to 3; little-endian <f4, <f8, <i4, <i8 or |u1; C order) or IDX, the format of
 /// MNIST. Their bytes show which; either may be compressed (DecompressedFile). A row may have any
@@ -31,6 +32,7 @@ OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions&
 
 /// The unit of rows with a class, whose loss is cross-entropy.
 inline constexpr DataUnit class_unit{.loss = "nats"};
+}  // namespace detail
 
 /// Arrays of inputs and of targets in files, each row a sequence of its own, for regression, or for
 /// classification with `classes`, such as with Mlp<{.classifier = true}>.
@@ -41,14 +43,14 @@ struct ArrayFiles {
   static constexpr Options options = O;
   static constexpr int context = 1, vocabulary = O.classes ? O.out : 0;
 
-  static constexpr DataUnit unit = O.classes ? class_unit : row_unit;
+  static constexpr DataUnit unit = O.classes ? detail::class_unit : detail::row_unit;
   static constexpr std::string_view paths_help =
       "Two files: that of the inputs, then that of the targets, as\n"
       "NumPy's .npy or MNIST's IDX, also compressed (gzip, xz, zstd).\n"
       "The first index counts rows. What is held out is drawn by\n"
       "--data.split_seed, --data.held_out of all rows.";
   static OpenedData open(const Options& given, const DataRequest& request) {
-    return open_array_files(request, given);
+    return detail::open_array_files(request, given);
   }
 };
 

@@ -10,12 +10,13 @@
 namespace sinter {
 
 struct ArrayOptions {
-  int sequences;                  ///< rows per batch, at least 1
-  Order order = Order::shuffled;  ///< sequential is the order of the rows in the arrays
-  std::uint64_t seed = 0;         ///< seed of the shuffle
-  BatchShapes shapes = {};        ///< rows of each batch, if that changes; at most `sequences`
+  int sequences;                    ///< rows per batch, at least 1
+  Order order = Order::shuffled;    ///< sequential is the order of the rows in the arrays
+  std::uint64_t seed = 0;           ///< seed of the shuffle
+  detail::BatchShapes shapes = {};  ///< rows of each batch, if that changes; at most `sequences`
 };
 
+namespace detail {
 /// Matching rows of inputs and of targets, as spans over the user's memory.
 /// requires  the arrays outlive their use unchanged, because nothing is copied
 struct ArrayRows {
@@ -39,6 +40,7 @@ struct ArrayRows {
   /// A hash of the widths and of all values.
   std::uint64_t hash() const;
 };
+}  // namespace detail
 
 /// An endless data source over arrays: values[0] are inputs, values[1] targets or ids[0] classes. Each row is a
 /// sequence of its own and comes once per epoch, either in array order or in an order drawn from the seed and
@@ -50,7 +52,7 @@ class ArrayData {
             ArrayOptions options);
   /// Takes rows with targets or with classes.
   /// throws    ArgumentError if options.sequences is below 1
-  ArrayData(const ArrayRows& rows, ArrayOptions options);
+  ArrayData(const detail::ArrayRows& rows, ArrayOptions options);
 
   bool next(HostBatch& batch);  ///< always true
   /// The state after the last batch (DataSource).
@@ -62,10 +64,10 @@ class ArrayData {
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 
  private:
-  ArrayRows data;
+  detail::ArrayRows data;
   ArrayOptions options;
   SamplerState now;
-  Permutation shuffle;
+  detail::Permutation shuffle;
   BatchDraw drawn;  // used by next()
 };
 
@@ -77,7 +79,7 @@ class EvaluationArrays {
   EvaluationArrays(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                    int sequences);
   /// Takes rows with targets or with classes.
-  EvaluationArrays(const ArrayRows& rows, int sequences);
+  EvaluationArrays(const detail::ArrayRows& rows, int sequences);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last row
   /// The state after the last batch (DataSource); restore() continues from one.
@@ -90,7 +92,7 @@ class EvaluationArrays {
   void restart() { now.position = now.items = 0; }
 
  private:
-  ArrayRows data;
+  detail::ArrayRows data;
   int sequences;
   SamplerState now;
   BatchDraw drawn;  // used by next()

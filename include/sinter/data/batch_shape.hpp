@@ -15,11 +15,13 @@ struct BatchShape {
   bool operator==(const BatchShape&) const = default;
 };
 
+namespace detail {
 /// Returns the shape of the next global batch, given the number of sequences before it. The
 /// function is pure, so that shapes are known ahead, and equal after a resume. If empty, all
 /// batches have the same shape.
 /// ensures   1 <= sequences <= the global batch, 1 <= length <= the context
 using BatchShapes = std::function<BatchShape(std::uint64_t sequences)>;
+}  // namespace detail
 
 /// The sizes of batches that a recipe and its options allow.
 struct BatchLimits {

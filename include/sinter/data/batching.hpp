@@ -18,11 +18,13 @@ struct ExampleLength {
   int rows() const { return context + label; }
 };
 
+namespace detail {
 /// The examples of one epoch, arranged in batches.
 struct Arrangement {
   std::vector<std::uint32_t> order;  ///< numbers of examples, each of them once
   std::vector<std::uint32_t> ends;   ///< the ends of batches in `order`, ascending; not empty
 };
+}  // namespace detail
 
 /// How examples become batches. By default, in the order of the epoch and without padding.
 struct Batching {
@@ -35,13 +37,16 @@ struct Batching {
   /// Arranges an epoch, as a pure function of the lengths and of the epoch's key
   /// (Permutation::epoch_key). If empty, the order is a Permutation, and a batch at an epoch's end
   /// is filled up from the next epoch.
-  std::function<Arrangement(std::span<const ExampleLength> lengths, std::uint64_t key)> arrange{};
+  std::function<detail::Arrangement(std::span<const ExampleLength> lengths, std::uint64_t key)>
+      arrange{};
   /// Number of neighbours in a batch that are padded to the longest of them: the sequences computed
   /// at once, a micro-batch. 0: the whole batch.
   int padded_together = 0;
 };
 
+namespace detail {
 /// The next multiple of 8, to which lengths are padded.
 constexpr int padded_to_8(int length) { return (length + 7) / 8 * 8; }
+}  // namespace detail
 
 }  // namespace sinter

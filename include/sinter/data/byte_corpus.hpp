@@ -25,7 +25,7 @@ class ByteCorpus {
     std::string path;         ///< for messages: a path that was given, or one below it
     std::int64_t bytes = 0;   ///< size of its content in bytes()
     std::int64_t stored = 0;  ///< size on the disk; mostly smaller than `bytes` if compressed
-    Compression compression = Compression::none;  ///< of the file
+    detail::Compression compression = detail::Compression::none;  ///< of the file
   };
   using LeftOut = DataFiles::LeftOut;        ///< a path below a folder that was not read
   using Unreadable = DataFiles::Unreadable;  ///< what happens to paths that cannot be read

@@ -11,26 +11,30 @@ struct BytesOptions {
   SINTER_FIELDS((context).at_least(1))
 };
 
+namespace detail {
 /// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. The last
 /// bytes are held out.
 /// throws    FileError and ArgumentError, as ByteCorpus and the windows of data/windows.hpp do
 OpenedData open_bytes(const DataRequest& request, int context);
+}  // namespace detail
 
 /// Text as bytes: the vocabulary is 256, and there is nothing to download or train.
 template <BytesOptions O = {}>
 struct Bytes {
   using slot = slot::data;
-  using model_rules = NextTokenRules;
+  using model_rules = detail::NextTokenRules;
   using Options = BytesOptions;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = 256;
 
-  static constexpr DataUnit unit = byte_unit;
+  static constexpr DataUnit unit = detail::byte_unit;
   static constexpr std::string_view paths_help =
       "Files and folders to read, as bytes, one after the other.\n"
       "A folder stands for all files below it, sorted by path.\n"
       "What gzip, xz or zstd has compressed is read as its content.";
-  static OpenedData open(const DataRequest& request) { return open_bytes(request, context); }
+  static OpenedData open(const DataRequest& request) {
+    return detail::open_bytes(request, context);
+  }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
 };
 

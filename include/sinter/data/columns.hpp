@@ -26,12 +26,12 @@ struct ColumnsOptions {
 /// describes how they are cut. The last rows are held out. A policy of the slot batching makes
 /// batches of the examples. A file that begins with "PAR1" is Parquet, whatever the separator, and
 /// is read if the library was built with Apache Arrow; its columns must be strings.
-template <Text Context, Text Label, ColumnsOptions O = {}>
+template <detail::Text Context, detail::Text Label, ColumnsOptions O = {}>
 struct Columns {
   using slot = slot::data;
   using Options = ColumnsOptions;
-  using rules = RuleList<LabelHasAName<Label>>;
-  using model_rules = NextTokenRules;
+  using rules = RuleList<detail::LabelHasAName<Label>>;
+  using model_rules = detail::NextTokenRules;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
@@ -43,14 +43,15 @@ struct Columns {
   /// The names of the columns.
   static std::string text() { return JsonLines<Context, Label>::text(); }
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_table(request, {Context.text, Label.text, o.separator, o.header},
-                      example_tokenizer(request.tokenizer, o.vocabulary), {o.text, o.label},
-                      {o.bad, o.bad_limit});
+    return detail::open_table(request, {Context.text, Label.text, o.separator, o.header},
+                              detail::example_tokenizer(request.tokenizer, o.vocabulary),
+                              {o.text, o.label}, {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
   /// `text` is a context, or the beginning of a text without one.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
-    return pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text, Context.text[0] == 0);
+    return detail::pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text,
+                               Context.text[0] == 0);
   }
 };
 

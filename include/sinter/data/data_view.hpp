@@ -54,9 +54,9 @@ struct DataRequest {
     double held_out = 0;     ///< the share, in [0, 1), to keep from training and to evaluate on
     std::uint64_t seed = 0;  ///< seed of the shuffle
     int sequences = 1;       ///< sequences of a global batch
-    BatchShapes shapes{};    ///< empty unless the recipe changes the size of its batches
-    int least = 1;           ///< minimum sequences of a global batch: one for each rank
-    Batching batching{};     ///< how examples become batches; ignored for other data
+    detail::BatchShapes shapes{};  ///< empty unless the recipe changes the size of its batches
+    int least = 1;                 ///< minimum sequences of a global batch: one for each rank
+    Batching batching{};           ///< how examples become batches; ignored for other data
   };
 
   std::vector<std::string> paths;      ///< paths that --data names, in that order; at least one
@@ -75,8 +75,9 @@ struct DataRequest {
 struct OpenedData {
   /// Summary of the data for the header of a run: "1,000 rows in 2 files, the last 100 held out …".
   std::string text{};
-  std::optional<AnySource> training{};    ///< present if the request asks for it
-  std::optional<AnySource> evaluation{};  ///< all data, or the held-out data; absent if none are
+  std::optional<detail::AnySource> training{};  ///< present if the request asks for it
+  std::optional<detail::AnySource>
+      evaluation{};                  ///< all data, or the held-out data; absent if none are
   std::int64_t evaluation_size = 0;  ///< data units in the evaluation, for estimates of its time
   /// The share of the evaluation's data units that are predicted, as chosen by an objective.
   double predicted = 1;

@@ -30,23 +30,25 @@ struct DialogueOptions {
 template <DialogueOptions O = {}>
 struct Dialogue {
   using slot = slot::data;
-  using model_rules = NextTokenRules;
+  using model_rules = detail::NextTokenRules;
   using Options = DialogueOptions;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
-  static constexpr std::string_view paths_help = dialogue_paths_help;
+  static constexpr std::string_view paths_help = detail::dialogue_paths_help;
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_dialogues(request, example_tokenizer(request.tokenizer, o.vocabulary),
-                          {o.text, o.label, o.history}, {o.bad, o.bad_limit});
+    return detail::open_dialogues(request,
+                                  detail::example_tokenizer(request.tokenizer, o.vocabulary),
+                                  {o.text, o.label, o.history}, {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
   /// The lines of `text` are the turns that are replied to.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
-    require_example_tokenizer(tokenizer, o.vocabulary);
-    return reply_prompt(tokenizer, {o.text, o.label, o.history}, turns_of_lines(text));
+    detail::require_example_tokenizer(tokenizer, o.vocabulary);
+    return detail::reply_prompt(tokenizer, {o.text, o.label, o.history},
+                                detail::turns_of_lines(text));
   }
 };
 

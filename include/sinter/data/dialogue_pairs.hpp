@@ -25,11 +25,13 @@ struct DialoguePairsOptions {
                 (bad), (bad_limit).at_least(0).adjustable())
 };
 
+namespace detail {
 template <DialoguePairsOptions O>
 SINTER_RULE(StartIsInTheVocabulary, O.start < O.vocabulary,
             "DialoguePairs: .start is not in the vocabulary. Why: each reply begins with this id, "
             "which the model looks up. Fix: an id below .vocabulary, such as that of <pad>, or -1 "
             "for the mark that the tokenizer has.");
+}  // namespace detail
 
 /// Dialogues, whose replies are learnt by a model with an encoder and a decoder, from files as for
 /// Dialogue. Every turn but the first is an example: the encoder reads the turns before it, and their
@@ -40,24 +42,26 @@ SINTER_RULE(StartIsInTheVocabulary, O.start < O.vocabulary,
 template <DialoguePairsOptions O = {}>
 struct DialoguePairs {
   using slot = slot::data;
-  using rules = RuleList<StartIsInTheVocabulary<O>>;
-  using model_rules = RuleList<PairsAreTaken, RepliesArePredicted, NextTokenIsUnseen>;
+  using rules = RuleList<detail::StartIsInTheVocabulary<O>>;
+  using model_rules =
+      RuleList<detail::PairsAreTaken, detail::RepliesArePredicted, detail::NextTokenIsUnseen>;
   using Options = DialoguePairsOptions;
   static constexpr Options options = O;
   static constexpr int context = O.label, second_context = O.text, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
-  static constexpr std::string_view paths_help = dialogue_paths_help;
+  static constexpr std::string_view paths_help = detail::dialogue_paths_help;
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_dialogue_pairs(request, example_tokenizer(request.tokenizer, o.vocabulary), form(o),
-                               {o.bad, o.bad_limit});
+    return detail::open_dialogue_pairs(request,
+                                       detail::example_tokenizer(request.tokenizer, o.vocabulary),
+                                       form(o), {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
   /// The lines of `text` are the turns that are replied to.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
-    require_example_tokenizer(tokenizer, o.vocabulary);
-    return paired_prompt(tokenizer, form(o), turns_of_lines(text));
+    detail::require_example_tokenizer(tokenizer, o.vocabulary);
+    return detail::paired_prompt(tokenizer, form(o), detail::turns_of_lines(text));
   }
 
  private:

@@ -25,6 +25,7 @@ struct BadRecordRule {
   int limit = 100;  ///< maximum number of records that `skip` leaves out; one more is an error
 };
 
+namespace detail {
 /// Help for --data of dialogues.
 inline constexpr std::string_view dialogue_paths_help =
     "Files and folders of dialogues, as JSON lines: objects with\n"
@@ -49,6 +50,7 @@ OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& toke
 OpenedData open_json_lines(const DataRequest& request, std::string_view context,
                            std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
                            BadRecordRule rule);
+}  // namespace detail
 
 /// The separator between the fields of a table.
 enum class Separator : std::uint8_t {
@@ -65,11 +67,13 @@ struct TableColumns {
   bool header = true;  ///< true if the first line names the columns; else they have numbers
 };
 
+namespace detail {
 /// Opens tables with a text in the column `label` and its context in the column `context`, or only
 /// a text if that name is empty. Blank lines are ignored. Throws what open_dialogues() throws, and
 /// FileError if the first line does not have such columns, or a quote is not closed.
 OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
+}  // namespace detail
 
 /// The format of records of texts.
 enum class TextFormat : std::uint8_t {
@@ -98,10 +102,12 @@ struct LabelledColumns {
   bool header = true;  ///< true if the first line of a table names the columns; else by number
 };
 
+namespace detail {
 /// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a class, in
 /// the form of LabelledSet. Throws what open_table() and LabelledSet throw, and FileError for a
 /// label that is no class and for Parquet.
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule);
+}  // namespace detail
 
 }  // namespace sinter

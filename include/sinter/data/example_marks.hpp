@@ -13,9 +13,12 @@
 
 namespace sinter {
 
+namespace detail {
 struct ExampleLimits;
+}  // namespace detail
 struct PairedForm;
 
+namespace detail {
 /// Tokens of examples that stand for no text.
 struct ExampleMarks {
   std::int32_t start;  ///< before a label; predicts its first token
@@ -36,10 +39,12 @@ struct ExampleMarks {
 /// throws    ArgumentError if the tokenizer does not state its vocabulary, or has special tokens,
 ///           but none of those for an end
 ExampleMarks marks_of(const Tokenizer& tokenizer);
+}  // namespace detail
 
 /// Number of ids of examples of bytes: the bytes, and the two marks.
 inline constexpr int byte_example_vocabulary = 258;
 
+namespace detail {
 /// Loads the tokenizer at `path` (if empty: that of bytes) for a policy with this vocabulary.
 /// throws    what load_tokenizer() and require_example_tokenizer() throw
 Tokenizer example_tokenizer(const std::filesystem::path& path, int vocabulary);
@@ -68,5 +73,6 @@ Prompt pair_prompt(const Tokenizer& tokenizer, int vocabulary, const ExampleLimi
                    std::string_view text, bool alone);
 /// Splits a text at its line breaks into the turns of a dialogue.
 std::vector<std::string> turns_of_lines(std::string_view text);
+}  // namespace detail
 
 }  // namespace sinter

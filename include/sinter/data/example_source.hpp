@@ -12,11 +12,13 @@
 
 namespace sinter {
 
+namespace detail {
 /// Consecutive examples of an ExampleList.
 struct ExampleRange {
   std::int64_t first;  ///< number of the first example
   std::int64_t count;  ///< number of examples, at least 1
 };
+}  // namespace detail
 
 /// How training takes examples.
 struct ExampleBatchOptions {
@@ -24,7 +26,7 @@ struct ExampleBatchOptions {
   int least = 1;                  ///< minimum examples of a batch: one for each rank
   Order order = Order::shuffled;  ///< sequential is the order of the list
   std::uint64_t seed = 0;         ///< seed of the shuffle
-  BatchShapes shapes{};           ///< shape of each batch, if it changes; at most `sequences`
+  detail::BatchShapes shapes{};   ///< shape of each batch, if it changes; at most `sequences`
   Batching batching{};  ///< how examples are grouped in batches, and whether they are padded
 };
 
@@ -38,7 +40,7 @@ class ExampleBatches {
   /// throws    ArgumentError if there are no examples, if `least` is below 1 or above `sequences`,
   ///           if a batch may have 2³¹ rows, or if the batching shuffles and the order is
   ///           sequential
-  ExampleBatches(const ExampleList& set, ExampleRange range, ExampleBatchOptions options);
+  ExampleBatches(const ExampleList& set, detail::ExampleRange range, ExampleBatchOptions options);
 
   bool next(HostBatch& batch);  ///< always true
   /// The state after the last batch (DataSource).
@@ -54,12 +56,12 @@ class ExampleBatches {
 
  private:
   const ExampleList* set;
-  ExampleRange range;
+  detail::ExampleRange range;
   ExampleBatchOptions options;
   std::vector<ExampleLength> lengths;  // empty unless the batching arranges
   SamplerState now;
-  Permutation shuffle{1, 0};
-  Arrangement arrangement;
+  detail::Permutation shuffle{1, 0};
+  detail::Arrangement arrangement;
   BatchDraw drawn;  // used by next()
 
   void draw_epoch();
@@ -76,7 +78,7 @@ class EvaluationExamples {
   /// Batches have up to `sequences` examples, at least 1.
   /// requires  the examples outlive the source
   /// throws    ArgumentError, as ExampleBatches does
-  EvaluationExamples(const ExampleList& set, ExampleRange range, int sequences);
+  EvaluationExamples(const ExampleList& set, detail::ExampleRange range, int sequences);
 
   bool next(HostBatch& batch);  ///< false, and an empty batch, after the last example
   bool draw(BatchDraw& draw);   ///< false after the last example; see DividedSource
@@ -89,7 +91,7 @@ class EvaluationExamples {
 
  private:
   const ExampleList* set;
-  ExampleRange range;
+  detail::ExampleRange range;
   int sequences;
   SamplerState now;
   BatchDraw drawn;  // used by next()

@@ -13,6 +13,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// Maximum lengths of examples; longer ones are cut.
 struct ExampleLimits {
   int context = 256;  ///< maximum tokens of a context, at least 1: the last ones are kept
@@ -22,6 +23,7 @@ struct ExampleLimits {
   /// Maximum rows of an example.
   int rows() const { return context + label; }
 };
+}  // namespace detail
 
 /// Rows of a label, and the rows of padding after them.
 struct LabelRows {
@@ -40,8 +42,8 @@ struct ExampleTokens {
   int label_rows() const { return int(label.size()) + ends; }
   /// Appends some of the label's label_rows() rows: tokens of start l1 … ln to `shown`, tokens of
   /// l1 … ln end to `targets`.
-  void append_label(const ExampleMarks& marks, LabelRows rows, std::vector<std::int32_t>& shown,
-                    std::vector<std::int32_t>& targets) const;
+  void append_label(const detail::ExampleMarks& marks, LabelRows rows,
+                    std::vector<std::int32_t>& shown, std::vector<std::int32_t>& targets) const;
 };
 
 /// Holds examples as tokens.
@@ -69,9 +71,10 @@ class ExampleSet final : public ExampleList {
 
   /// throws    ArgumentError if a limit is out of range, or a sequence within the limits may have
   ///           2³¹ rows; and what marks_of() throws
-  ExampleSet(const Tokenizer& t, ExampleLimits limits) : ExampleSet(t, limits, marks_of(t)) {}
+  ExampleSet(const Tokenizer& t, detail::ExampleLimits limits)
+      : ExampleSet(t, limits, detail::marks_of(t)) {}
   /// Takes other marks than the tokenizer's own.
-  ExampleSet(Tokenizer tokenizer, ExampleLimits limits, ExampleMarks marks);
+  ExampleSet(Tokenizer tokenizer, detail::ExampleLimits limits, detail::ExampleMarks marks);
 
   /// Adds a record of one example.
   /// throws    ArgumentError if there are 2³¹ - 1 records or examples; so do the other functions
@@ -96,9 +99,9 @@ class ExampleSet final : public ExampleList {
   int inputs() const override { return 2; }
   int most_rows() const override { return bounds.rows(); }
   /// The maximum lengths of examples.
-  const ExampleLimits& limits() const { return bounds; }
+  const detail::ExampleLimits& limits() const { return bounds; }
   /// The tokens of examples that stand for no text.
-  const ExampleMarks& marks() const { return mark; }
+  const detail::ExampleMarks& marks() const { return mark; }
   /// All ids are below this: it covers the tokenizer's vocabulary and the marks.
   int vocabulary() const { return mark.vocabulary(tokenizer); }
   /// The special tokens among the ids: the tokenizer's, and the marks before and after a label.
@@ -128,8 +131,8 @@ class ExampleSet final : public ExampleList {
     std::int32_t record;
   };
   Tokenizer tokenizer;
-  ExampleLimits bounds;
-  ExampleMarks mark;
+  detail::ExampleLimits bounds;
+  detail::ExampleMarks mark;
   std::vector<std::int32_t> delimiter;
   std::vector<std::int32_t> tokens;  // the context of an example ends a delimiter before its label
   std::vector<Example> examples;

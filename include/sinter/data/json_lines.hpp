@@ -19,22 +19,24 @@ struct JsonLinesOptions {
                 (vocabulary).at_least(1), (bad), (bad_limit).at_least(0).adjustable())
 };
 
+namespace detail {
 template <Text Label>
 SINTER_RULE(LabelHasAName, Label.text[0] != 0,
             "JsonLines: the second name, that of the field to learn, is empty. Why: without it "
             "nothing is predicted. Fix: name the field, as in JsonLines<\"\", \"text\">.");
+}  // namespace detail
 
 /// Examples from JSON lines, one object per line. JsonLines<"question", "answer"> learns the text
 /// in the field "answer" from that in "question"; other fields are ignored. If the first name is
 /// empty, as in JsonLines<"", "text">, examples are texts without context, of up to text + label
 /// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet cuts
 /// them. The last lines are held out. A policy of the slot batching makes batches of the examples.
-template <Text Context, Text Label, JsonLinesOptions O = {}>
+template <detail::Text Context, detail::Text Label, JsonLinesOptions O = {}>
 struct JsonLines {
   using slot = slot::data;
   using Options = JsonLinesOptions;
-  using rules = RuleList<LabelHasAName<Label>>;
-  using model_rules = NextTokenRules;
+  using rules = RuleList<detail::LabelHasAName<Label>>;
+  using model_rules = detail::NextTokenRules;
   static constexpr Options options = O;
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
@@ -49,14 +51,15 @@ struct JsonLines {
     return std::string(Context.text) + (Context.text[0] ? ", " : "") + Label.text;
   }
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_json_lines(request, Context.text, Label.text,
-                           example_tokenizer(request.tokenizer, o.vocabulary), {o.text, o.label},
-                           {o.bad, o.bad_limit});
+    return detail::open_json_lines(request, Context.text, Label.text,
+                                   detail::example_tokenizer(request.tokenizer, o.vocabulary),
+                                   {o.text, o.label}, {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
   /// `text` is a context, or the beginning of a text without one.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
-    return pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text, Context.text[0] == 0);
+    return detail::pair_prompt(tokenizer, o.vocabulary, {o.text, o.label}, text,
+                               Context.text[0] == 0);
   }
 };
 

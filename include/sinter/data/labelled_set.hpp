@@ -19,11 +19,13 @@ struct LabelledForm {
   bool types = false;  ///< true if batches have the type of each token
 };
 
+namespace detail {
 /// Returns the marks of labelled texts: `start` before the first text and `end` after each. They
 /// are [CLS] and [SEP] if the tokenizer has both as special tokens; else those of marks_of(). `pad`
 /// is always that of marks_of().
 /// throws    what marks_of() throws
 ExampleMarks labelled_marks_of(const Tokenizer& tokenizer);
+}  // namespace detail
 
 /// Holds labelled texts as tokens. Each is a sequence of one text, or of two:
 ///   tokens    start  a1 … am  end                  start  a1 … am  end  b1 … bn  end
@@ -88,7 +90,7 @@ class LabelledSet final : public ExampleList {
   };
   Tokenizer tokenizer;
   LabelledForm form;
-  ExampleMarks marks;
+  detail::ExampleMarks marks;
   std::vector<std::int32_t> tokens;
   std::vector<Example> examples;
   Figures all;
@@ -98,11 +100,13 @@ class LabelledSet final : public ExampleList {
   int append_rows(HostBatch& batch, const Example& example, int most, int padded) const;
 };
 
+namespace detail {
 /// Returns a text's tokens, with their types if the form has them, in the form that LabelledSet
 /// trains. If the form is of pairs, the two texts have a tab between them.
 /// throws    ArgumentError if a pair does not have exactly one tab; and what LabelledSet and
 ///           require_example_tokenizer() throw, for a policy with this vocabulary
 Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm form,
                        std::string_view text);
+}  // namespace detail
 
 }  // namespace sinter

@@ -25,6 +25,7 @@ struct LabelledTextOptions {
                 (bad_limit).at_least(0).adjustable())
 };
 
+namespace detail {
 template <Text Label, Text First>
 SINTER_RULE(
     LabelAndTextHaveNames, Label.text[0] != 0 && First.text[0] != 0,
@@ -34,6 +35,7 @@ template <LabelledTextOptions O>
 SINTER_RULE(HeaderIsOfATable, O.header || O.format != TextFormat::json_lines,
             "LabelledText: .header = false with JSON lines. Why: it says that a table has no line "
             "of names; fields of JSON lines always have names. Fix: leave .header out.");
+}  // namespace detail
 
 /// Texts with a class each, or pairs of texts: LabelledText<"label", "sentence"> and
 /// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON
@@ -41,13 +43,15 @@ SINTER_RULE(HeaderIsOfATable, O.header || O.format != TextFormat::json_lines,
 /// `types` their types, and a class for each sequence. A model that fits is Bert<{.labels = 2}>, or
 /// one of your own that takes g.targets(pooled(0)). LabelledSet describes how texts are cut; they
 /// are bytes, or with another vocabulary the tokens of --tokenizer. The last records are held out.
-template <Text Label, Text First, Text Second = "", LabelledTextOptions O = {}>
+template <detail::Text Label, detail::Text First, detail::Text Second = "",
+          LabelledTextOptions O = {}>
 struct LabelledText {
   using slot = slot::data;
   using Options = LabelledTextOptions;
-  using rules = RuleList<LabelAndTextHaveNames<Label, First>, HeaderIsOfATable<O>>;
-  using model_rules = RuleList<SequencesHaveClasses, TypesAreTaken, TypesSuffice, ClassesSuffice,
-                               ClassesArePredicted, ClassesSeeNoPadding>;
+  using rules = RuleList<detail::LabelAndTextHaveNames<Label, First>, detail::HeaderIsOfATable<O>>;
+  using model_rules =
+      RuleList<detail::SequencesHaveClasses, detail::TypesAreTaken, detail::TypesSuffice,
+               detail::ClassesSuffice, detail::ClassesArePredicted, detail::ClassesSeeNoPadding>;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = O.vocabulary;
   static constexpr int classes = O.classes;           ///< number of classes of sequences
@@ -56,7 +60,7 @@ struct LabelledText {
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
-  static constexpr DataUnit unit = sequence_unit;
+  static constexpr DataUnit unit = detail::sequence_unit;
   static constexpr std::string_view paths_help =
       "Files and folders of texts with a class each: TSV, CSV or JSON\n"
       "lines, as the recipe says. A folder stands for all files below\n"
@@ -66,14 +70,14 @@ struct LabelledText {
     return std::string(Label.text) + ", " + First.text + (pairs ? ", " : "") + Second.text;
   }
   static OpenedData open(const Options& o, const DataRequest& request) {
-    return open_labelled_text(
+    return detail::open_labelled_text(
         request, {Label.text, First.text, Second.text, o.classes, o.format, o.header},
-        example_tokenizer(request.tokenizer, o.vocabulary), form(o), {o.bad, o.bad_limit});
+        detail::example_tokenizer(request.tokenizer, o.vocabulary), form(o), {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
   /// `text` is a text without its class, or a pair with a tab between its texts.
   static Prompt prompt(const Options& o, const Tokenizer& tokenizer, std::string_view text) {
-    return labelled_prompt(tokenizer, o.vocabulary, form(o), text);
+    return detail::labelled_prompt(tokenizer, o.vocabulary, form(o), text);
   }
 
  private:

@@ -4,9 +4,7 @@
 #include "sinter/policy/policy_facts.hpp"
 #include "sinter/policy/rules.hpp"
 
-namespace sinter {
-
-namespace detail {
+namespace sinter::detail {
 
 /// True if a row on the axis of targets sees those that follow it.
 constexpr bool sees_ahead(const Model& model) {
@@ -18,8 +16,6 @@ constexpr bool sees_ahead(const Model& model) {
           return true;
   return false;
 }
-
-}  // namespace detail
 
 SINTER_MODEL_RULE(
     NextTokenIsUnseen, has_objective<R>() || !detail::sees_ahead(model),
@@ -36,4 +32,4 @@ SINTER_MODEL_RULE(
 /// The rules of data policies whose targets are the next tokens of one sequence.
 using NextTokenRules = RuleList<TokensAreOnOneAxis, NextTokenIsUnseen>;
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -26,6 +26,7 @@ struct Objective {
   bool prepares_parts = false;
 };
 
+namespace detail {
 /// A data source whose batches an objective has prepared.
 class PreparedSource {
  public:
@@ -62,5 +63,6 @@ class PreparedSource {
 
 /// Makes the objective prepare all batches of the opened data.
 void prepare_batches(OpenedData& opened, const Objective& objective);
+}  // namespace detail
 
 }  // namespace sinter

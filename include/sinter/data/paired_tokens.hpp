@@ -4,7 +4,7 @@
 #include "sinter/policy/policy_facts.hpp"
 #include "sinter/policy/rules.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A rule of the model: it takes the tokens of an encoder, those of a decoder, and the decoder's
 /// targets.
@@ -34,4 +34,4 @@ SINTER_MODEL_RULE(RepliesArePredicted, !has_objective<R>(),
                   "says which tokens of one sequence are hidden and predicted, and these data have "
                   "the reply predicted from another. Fix: leave the objective out.");
 
-}  // namespace sinter
+}  // namespace sinter::detail

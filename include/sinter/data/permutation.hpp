@@ -7,7 +7,7 @@
 
 #include "sinter/kernels/random.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A shuffled order of the items 0 to count - 1, for data sources: permutation(i) is item number i of
 /// it. A key, such as seed and epoch, chooses the order, which is never stored. Integer arithmetic
@@ -74,4 +74,4 @@ class Permutation {
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -20,8 +20,10 @@ struct ReaderOptions {
   BatchPart part{};
 };
 
+namespace detail {
 /// throws    ArgumentError unless the options are in their ranges
 void require_in_range(const ReaderOptions& options);
+}  // namespace detail
 
 /// The threads and the bounded queue between a data source and the consumer of its batches.
 /// Separate from BackgroundReader, which gives it the source, so that it is compiled once.
@@ -29,7 +31,7 @@ class ReadAhead {
  public:
   /// The source, as the threads see it.
   struct Origin {
-    /// As sinter::divides().
+    /// As detail::divides().
     virtual bool divides() const = 0;
     /// Draws the next batch, and makes it if the source does not divide. Returns false at the end.
     virtual bool begin(BatchDraw& draw, HostBatch& batch) = 0;
@@ -62,6 +64,7 @@ class ReadAhead {
   std::unique_ptr<Queue> queue;
 };
 
+namespace detail {
 /// A data source that reads up to `depth` batches of another source ahead, in its own threads, and
 /// gives them in the same order. Batches' memory is reused: a batch passed to next() comes back
 /// filled later, so that reading allocates nothing once all batches have their size.
@@ -113,7 +116,7 @@ class BackgroundReader {
   struct Filling final : ReadAhead::Origin {
     Source source;
     explicit Filling(Source s) : source(std::move(s)) {}
-    bool divides() const override { return sinter::divides(source); }
+    bool divides() const override { return detail::divides(source); }
     bool begin(BatchDraw& draw, HostBatch& batch) override {
       if constexpr (DividedSource<Source>)
         if (divides()) return source.draw(draw);
@@ -129,5 +132,6 @@ class BackgroundReader {
   Filling origin;
   ReadAhead ahead;  // declared after the origin, so that its threads end first
 };
+}  // namespace detail
 
 }  // namespace sinter

@@ -9,7 +9,7 @@
 #include "sinter/policy/rules.hpp"
 #include "sinter/program/id_limit.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Why a recipe's model cannot learn the classes of its data's sequences.
 enum class ClassMisfit : std::uint8_t {
@@ -21,8 +21,6 @@ enum class ClassMisfit : std::uint8_t {
   objective,     // a policy has an objective that predicts something else
   padding        // a policy pads sequences
 };
-
-namespace detail {
 
 /// True if a model's inputs are tokens, or tokens and their types, followed by a class for each
 /// sequence.
@@ -48,8 +46,6 @@ constexpr ClassMisfit class_misfit(const Model& model) {
   if (has_objective<R>()) return objective;
   return pads_sequences<R>() ? padding : none;
 }
-
-}  // namespace detail
 
 SINTER_MODEL_RULE(
     SequencesHaveClasses, detail::class_misfit<R>(model) != ClassMisfit::no_classes,
@@ -78,4 +74,4 @@ SINTER_MODEL_RULE(ClassesSeeNoPadding, detail::class_misfit<R>(model) != ClassMi
                   "of its sequence, and rows of padding would be among them. Fix: leave the "
                   "batching out, which is Packed.");
 
-}  // namespace sinter
+}  // namespace sinter::detail

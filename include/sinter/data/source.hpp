@@ -54,6 +54,7 @@ void require_same_data(const SamplerState& saved, const SamplerState& own);
 void require_position(const SamplerState& saved, std::int64_t last, std::string_view item,
                       std::string_view data);
 
+namespace detail {
 template <class Source, Text Member, Text Expected>
 auto a_data_source_lacks_a_member() {
   static_assert(sizeof(Source) == 0,
@@ -65,6 +66,7 @@ auto a_data_source_lacks_a_member() {
 
 template <class T>
 concept VoidOrBool = std::same_as<T, void> || std::same_as<T, bool>;
+}  // namespace detail
 
 /// Gives batches, one after the other.
 ///   next(batch)     overwrites `batch`, whose memory it reuses, with the next global batch. It
@@ -79,11 +81,12 @@ concept VoidOrBool = std::same_as<T, void> || std::same_as<T, bool>;
 template <class S>
 concept DataSource =
     requires(S& source, const S& constant, HostBatch& batch, const SamplerState& state) {
-      { source.next(batch) } -> VoidOrBool;
+      { source.next(batch) } -> detail::VoidOrBool;
       { constant.state() } -> std::convertible_to<SamplerState>;
       source.restore(state);
     };
 
+namespace detail {
 /// True if S is a data source. If not, one compile error names the missing member.
 template <class S>
 [[nodiscard]] constexpr bool is_data_source() {
@@ -111,6 +114,7 @@ template <DataSource S>
     return source.next(batch);
   }
 }
+}  // namespace detail
 
 /// What a batch is to hold, in numbers that only the source that draws them interprets.
 struct BatchDraw {
@@ -138,6 +142,7 @@ concept DividedSource =
       constant.fill(draw, batch);
     };
 
+namespace detail {
 /// True if several threads can prepare the batches of a source.
 template <DataSource S>
 [[nodiscard]] bool divides(const S& source) {
@@ -172,6 +177,7 @@ template <DataSource S>
   batch.predictions.reset();
   return pull(source, batch);
 }
+}  // namespace detail
 
 /// The order in which training takes its items.
 enum class Order { shuffled, sequential };

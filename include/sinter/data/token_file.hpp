@@ -74,6 +74,7 @@ struct TokenizeOptions {
   std::function<void(std::int64_t bytes)> progress{};
 };
 
+namespace detail {
 /// Turns files into a token file, one after the other and without separators. Compressed ones are
 /// read as their content (DecompressedFile). If lines can be separated without a change of tokens
 /// (Tokenizer::cuts_at_lines), threads work on pieces of a megabyte at the same time; else a whole
@@ -91,5 +92,6 @@ std::string token_file_origin(const DataFiles& files, const Tokenizer& tokenizer
 /// True if a file begins as token files do.
 /// throws    FileError if it cannot be read
 bool is_token_file(const std::filesystem::path& path);
+}  // namespace detail
 
 }  // namespace sinter

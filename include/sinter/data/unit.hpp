@@ -18,12 +18,14 @@ struct Figure {
   std::string key() const;
 };
 
+namespace detail {
 /// Converts a loss from nats to bits: nats / ln 2.
 double bits(double nats);
 /// Returns e^nats, the number of equally likely choices that have this loss.
 double perplexity(double nats);
 /// Perplexity as a figure of `eval`.
 inline constexpr Figure perplexity_figure{"perplexity", perplexity};
+}  // namespace detail
 
 /// What one prediction is of, in words, and the meaning of its loss.
 struct DataUnit {
@@ -36,6 +38,7 @@ struct DataUnit {
   std::string count(std::int64_t number) const;
 };
 
+namespace detail {
 /// Rows of numbers; the model defines their loss.
 inline constexpr DataUnit row_unit{};
 /// Tokens of a vocabulary; their loss is the cross-entropy.
@@ -50,5 +53,6 @@ inline constexpr DataUnit sequence_unit{"sequence", "sequences", "nats"};
 
 /// Returns a number with separated thousands, such as "12,345,678".
 std::string thousands(std::int64_t number);
+}  // namespace detail
 
 }  // namespace sinter

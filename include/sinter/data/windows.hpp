@@ -20,8 +20,10 @@ struct WindowShape {
   int sequences;  ///< windows per batch
 };
 
+namespace detail {
 /// Number of whole windows of `context` in a text of `tokens`: floor((tokens - 1) / context).
 std::int64_t whole_windows(std::int64_t tokens, int context);
+}  // namespace detail
 
 // Sources for training may take a function with the size of each batch (BatchShapes, such as
 // RecipeView::batch_shapes). A batch then has that number of windows, up to shape.sequences, and
@@ -34,7 +36,7 @@ class SequentialWindows {
  public:
   /// throws    ArgumentError, with both numbers, if the text has fewer than sequences · context + 1
   ///           tokens
-  SequentialWindows(TokenView tokens, WindowShape shape, BatchShapes shapes = {});
+  SequentialWindows(TokenView tokens, WindowShape shape, detail::BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  ///< always true
   /// The state after the last batch (DataSource); restore() continues from one.
@@ -50,7 +52,7 @@ class SequentialWindows {
  private:
   TokenView tokens;
   WindowShape shape;
-  BatchShapes shapes;
+  detail::BatchShapes shapes;
   std::int64_t windows;
   SamplerState now;
   BatchDraw drawn;  // used by next()
@@ -67,7 +69,8 @@ class SequentialWindows {
 class ShuffledWindows {
  public:
   /// throws    ArgumentError, with both numbers, if the text has fewer than context + 1 tokens
-  ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed, BatchShapes shapes = {});
+  ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed,
+                  detail::BatchShapes shapes = {});
 
   bool next(HostBatch& batch);  ///< always true
   /// The state after the last batch (DataSource).
@@ -86,11 +89,11 @@ class ShuffledWindows {
  private:
   struct Epoch {
     std::int64_t first_token;
-    Permutation order;
+    detail::Permutation order;
   };
   TokenView tokens;
   WindowShape shape;
-  BatchShapes shapes;
+  detail::BatchShapes shapes;
   SamplerState now;
   Epoch epoch;
   BatchDraw drawn;  // used by next()

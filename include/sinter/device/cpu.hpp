@@ -8,8 +8,10 @@
 
 namespace sinter {
 
+namespace detail {
 /// Opens the CPU. Defined by the library that has the kernels of the CPU.
 void open_cpu();
+}  // namespace detail
 
 /// The CPU. This is the default.
 struct Cpu {
@@ -17,7 +19,7 @@ struct Cpu {
   struct Options {};
   static constexpr Options options{};
   static constexpr bool on_host = true;
-  static void open(const Options&) { open_cpu(); }
+  static void open(const Options&) { detail::open_cpu(); }
   /// Makes this process's communicator, for ranks that are processes.
   static std::unique_ptr<Communicator> join(kernel::Stream&, const World& world) {
     return process_rank(world);

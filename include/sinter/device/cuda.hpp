@@ -12,11 +12,13 @@ struct CudaOptions {
   SINTER_FIELDS((card).at_least(0).adjustable())
 };
 
+namespace detail {
 SINTER_MODEL_RULE(
     NoLayerOfLibTorch, !model.unplanned(),
     "Cuda: a layer of this model computes in an object of its own, as Autograd does. Why: it would "
     "take its memory and its kernels from LibTorch for CUDA, with which a binary for a card is not "
     "linked. Fix: write the layer with Sinter's kernels, or train the recipe on Cpu.");
+}  // namespace detail
 
 /// An NVIDIA GPU. A recipe for it is planned and checked like one for the CPU. It is the device of
 /// recipes that name none, if they are built for CUDA (./sinter build --cuda).
@@ -24,10 +26,10 @@ template <CudaOptions O = {}>
 struct Cuda {
   using slot = slot::device;
   using Options = CudaOptions;
-  using model_rules = RuleList<NoLayerOfLibTorch>;
+  using model_rules = RuleList<detail::NoLayerOfLibTorch>;
   static constexpr Options options = O;
   static constexpr bool on_host = false;
-  static void open(const Options& o) { open_card(o.card); }
+  static void open(const Options& o) { detail::open_card(o.card); }
   /// Makes this process's communicator, for ranks that are processes.
   static constexpr auto join = nccl_rank;
 };

@@ -16,7 +16,6 @@ using DefaultDevice = Cpu;
 #endif
 
 namespace detail {
-
 /// Refuses, at compile time, a recipe for another device than that of the binary's kernels.
 template <class R>
 constexpr void require_device_of_this_build() {
@@ -34,6 +33,5 @@ constexpr void require_device_of_this_build() {
       "leave the device out of the recipe, so that each build takes its own, or build it without "
       "CUDA.");
 }
-
 }  // namespace detail
 }  // namespace sinter

@@ -8,7 +8,7 @@
 
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A regular file of a run to which pieces are appended, each whole or not at all. One thread may
 /// append while another makes the file durable.
@@ -42,4 +42,4 @@ class AppendedFile {
   void sync();
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

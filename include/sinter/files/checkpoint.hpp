@@ -16,6 +16,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// A file of a checkpoint, as the manifest describes it.
 struct CheckpointFile {
   std::uint64_t bytes;  ///< size of the file
@@ -84,19 +85,21 @@ class CheckpointWriter {
   /// throws    FileError, ArgumentError; the folder is then what it was before
   void commit(std::int64_t step, std::string_view info, std::string_view run = "");
 };
+}  // namespace detail
 
 /// A checkpoint whose manifest, and the sizes and hashes of all files, have been verified. Files
 /// that the manifest does not list are never looked at.
 class CheckpointReader {
   std::filesystem::path real;
-  Manifest manifest;
+  detail::Manifest manifest;
 
  public:
   /// Reads all of the checkpoint. `links` applies to its files; the folder itself may be a link.
   /// throws    DamagedError that names the damaged or missing file and, where the checkpoint lies
   ///           in a run folder, another one whose manifest and sizes are good; FileError if it
   ///           cannot be read
-  explicit CheckpointReader(const std::filesystem::path& folder, Links links = Links::followed);
+  explicit CheckpointReader(const std::filesystem::path& folder,
+                            detail::Links links = detail::Links::followed);
 
   /// The folder with all links resolved, so that it stays the same when `last` moves on.
   const std::filesystem::path& folder() const { return real; }
@@ -115,6 +118,7 @@ class CheckpointReader {
   std::filesystem::path file(std::string_view name) const;
 };
 
+namespace detail {
 /// True if a folder holds a manifest that begins as Sinter's do. No other file is read.
 [[nodiscard]] bool looks_like_checkpoint(const std::filesystem::path& folder);
 
@@ -131,5 +135,6 @@ struct StepFolder {
 /// The folders `step-<digits>` in a run folder, the latest step first. Their content is not read.
 /// throws    FileError
 std::vector<StepFolder> step_folders(const std::filesystem::path& run);
+}  // namespace detail
 
 }  // namespace sinter

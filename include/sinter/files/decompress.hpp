@@ -9,7 +9,7 @@
 
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// How a file is compressed, which its first bytes show; its name does not matter.
 enum class Compression {
@@ -55,4 +55,4 @@ class DecompressedFile {
 std::string read_decompressed(const std::filesystem::path& path,
                               std::uint64_t limit = std::uint64_t(1) << 40);
 
-}  // namespace sinter
+}  // namespace sinter::detail

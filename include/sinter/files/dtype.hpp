@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The element types that safetensors knows; dtype_bits() gives their widths.
 enum class Dtype : std::uint8_t {
@@ -40,4 +40,4 @@ std::optional<Dtype> dtype_of(std::string_view name);
 /// The width of an element in bits.
 std::uint64_t dtype_bits(Dtype dtype);
 
-}  // namespace sinter
+}  // namespace sinter::detail

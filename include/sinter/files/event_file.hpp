@@ -8,7 +8,7 @@
 
 #include "sinter/files/appended_file.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The value of a curve at a step, with the name of the curve. TensorBoard groups curves whose
 /// names have the same words before a slash.
@@ -51,4 +51,4 @@ class EventFile {
   const std::filesystem::path& path() const { return file.path(); }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

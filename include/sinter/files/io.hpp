@@ -12,7 +12,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// throws    FileError: "Cannot <action> <path>: <text of errno>. <what to do>"
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
@@ -172,4 +172,4 @@ void recover_replaced(const std::filesystem::path& parent,
 /// or "old".
 std::string name_behind(std::string_view file_name, std::string_view kind);
 
-}  // namespace sinter
+}  // namespace sinter::detail

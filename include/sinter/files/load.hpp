@@ -9,7 +9,7 @@
 
 #include "sinter/files/safetensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A tensor that must be in the file, and where its elements go.
 struct Expected {
@@ -69,4 +69,4 @@ UnsharedHeads check_tensors(std::span<const std::filesystem::path> files,
 UnsharedHeads load_tensors(const std::filesystem::path& file, std::span<const Expected> expected,
                            const LoadRules& rules = {});
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/files/appended_file.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The log of one run; it continues where a resumed run continues. One thread may write rows while
 /// another makes them durable.
@@ -32,4 +32,4 @@ class MetricsLog {
   void sync();
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -73,14 +73,15 @@ class RunFolder {
   ///           throws; the older checkpoints then remain, and the links still point to complete
   ///           ones
   std::filesystem::path save(std::int64_t step, std::string_view info,
-                             const std::function<void(CheckpointWriter&)>& fill, bool best = false);
+                             const std::function<void(detail::CheckpointWriter&)>& fill,
+                             bool best = false);
 
   /// Returns the warnings for the user, one sentence per line, and clears them.
   [[nodiscard]] std::string take_warnings() { return std::exchange(warnings, {}); }
 
  private:
   std::filesystem::path folder;
-  Descriptor lock;
+  detail::Descriptor lock;
   std::optional<CheckpointReader> found;
   std::filesystem::path newest;
   std::string run;  // its random name
@@ -106,8 +107,10 @@ class RunFolder {
   void discard(const std::filesystem::path& path);
 };
 
+namespace detail {
 /// Points the link `link` at `target`, a name in the same folder, atomically and durably.
 /// throws    FileError
 void swing_link(const std::filesystem::path& link, const std::filesystem::path& target);
+}  // namespace detail
 
 }  // namespace sinter

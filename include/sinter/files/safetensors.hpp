@@ -17,7 +17,7 @@
 #include "sinter/files/dtype.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The sizes of a tensor's dimensions, the slowest first. A scalar has none.
 using Shape = std::vector<std::int64_t>;
@@ -113,4 +113,4 @@ class SafetensorsFile {
 /// real numbers, and a single I64, as torch's modules count batches, to one.
 [[nodiscard]] bool convertible(const TensorInfo& tensor, Dtype to);
 
-}  // namespace sinter
+}  // namespace sinter::detail

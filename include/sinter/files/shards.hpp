@@ -7,7 +7,7 @@
 
 #include "sinter/files/safetensors.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Default of the most bytes of tensors in a file of weights, equal to that of save_pretrained in
 /// transformers.
@@ -20,4 +20,4 @@ inline constexpr std::uint64_t default_shard_bytes = 5'000'000'000;
 void write_shards(const std::filesystem::path& folder, std::span<const TensorView> tensors,
                   std::uint64_t most = default_shard_bytes);
 
-}  // namespace sinter
+}  // namespace sinter::detail

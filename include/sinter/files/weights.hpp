@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What a path given as --weights is, and the files that matter of it.
 struct WeightsSource {
@@ -28,4 +28,4 @@ struct WeightsSource {
 ///           files outside its folder, or a folder or file is none of the kinds
 WeightsSource resolve_weights(const std::filesystem::path& path);
 
-}  // namespace sinter
+}  // namespace sinter::detail

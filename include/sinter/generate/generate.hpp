@@ -19,12 +19,14 @@ struct SamplingOptions {
   std::uint64_t seed = 0;  ///< seed of the draws
 };
 
+namespace detail {
 /// Draws a token, as a pure function of its arguments. `position` is the index of the draw: each
 /// has a random number of its own (SplitMix64), so that a text can be continued. Of two equal
 /// logits, the lower token counts as likelier. A logit of minus infinity forbids its token.
 /// throws    ArgumentError if an option is out of range; NonFiniteError if a logit is NaN or plus
 ///           infinity, or if all tokens are forbidden
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);
+}  // namespace detail
 
 /// Writes up to `count` tokens after a prompt. Ends at the token Prompt::end, which is not given to
 /// on_token; on_token gets each other token as soon as it is drawn. Prompt::reply limits nothing

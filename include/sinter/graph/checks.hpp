@@ -28,7 +28,7 @@ constexpr void resolve_ties(Graph& graph) {
       const Node* owner = unit.tied < 0 ? nullptr : find_node(graph, unit.tied, node.tied);
       if (!owner) return graph.fault.note("the layer tied to is not there", unit.name, u);
       for (int p = 0; p < node.borrowed; ++p) {
-        if (node.layer->params[p].running)
+        if (node.layer->params[p].is_running)
           return graph.fault.note("running values cannot be tied", unit.name, u);
         if (node.layer->params[p].size() != owner->layer->params[p].size() ||
             node.layer->params[p].padding > owner->layer->params[p].padding)

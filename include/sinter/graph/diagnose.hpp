@@ -8,7 +8,7 @@
 #include "sinter/base/text.hpp"
 #include "sinter/layer/context.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 template <class Layer, int Gives, int Takes>
 auto two_layers_do_not_fit() {
@@ -239,4 +239,4 @@ auto the_ranks_do_not_fit_together() {
       "sinter/proof/simulate.hpp says how ranks meet.");
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 
 #include "sinter/layer/layer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// An input of the model that each batch fills, such as ids of tokens or targets.
 struct External {
@@ -106,4 +106,4 @@ constexpr std::int64_t padded(std::int64_t elements) {
   return (elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 #include "sinter/base/text.hpp"
 #include "sinter/graph/graph.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// True if a name matches a pattern, in which * stands for any letters, or none.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
@@ -68,4 +68,4 @@ constexpr TextBuilder parameter_letters(std::span<const Node> nodes, const Block
   return name += node.layer->params[number].name;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -22,6 +22,7 @@ struct Ids {
   int id;    ///< number of the value, or -1 - number of the external input
   int axis;  ///< which set of sequences its rows follow
 };
+namespace detail {
 /// Stands in for results of a unit that cannot be traced. It fits everywhere, so that one mistake makes
 /// one error.
 struct Unknown {
@@ -111,12 +112,12 @@ class UnitTracer {
     graph.offsets.resize(std::size_t(first + layer.param_count), 0);
     for (int p = borrowed; p < layer.param_count; ++p) {
       const Param& param = layer.params[p];
-      std::int64_t& used = param.running  ? block.running
-                           : param.matrix ? block.decayed
-                                          : block.undecayed;
+      std::int64_t& used = param.is_running ? block.running
+                           : param.decays   ? block.decayed
+                                            : block.undecayed;
       graph.offsets[std::size_t(first + p)] = used;
       used += padded(param.stored());
-      if (!param.running) block.parameters += param.size();
+      if (!param.is_running) block.parameters += param.size();
     }
     return first;
   }
@@ -327,5 +328,6 @@ class Tracer {
     }
   }
 };
+}  // namespace detail
 
 }  // namespace sinter

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// How much memory a process may still take, and what limits it.
 struct AvailableMemory {
@@ -26,4 +26,4 @@ AvailableMemory mappable_memory(const std::filesystem::path& root = "/");
 /// requires  the calling thread has opened the device
 AvailableMemory available_device_memory();
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The device in words, without a line break: "AMD EPYC, AVX-512, 2 threads". `threads` is the
 /// number of host threads that compute; a card does not use it.
@@ -15,4 +15,4 @@ std::string device_text(int threads);
 /// requires  the calling thread has opened the device
 std::string device_use();
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,6 +15,7 @@ namespace kernel {
 class Stream;
 }
 
+namespace detail {
 /// Memory of the device, all zeros at first.
 class DeviceMemory {
  public:
@@ -112,5 +113,6 @@ void put_values(kernel::Stream& stream, std::span<const float> values, std::byte
 /// requires  the ids do not change as long as such kernels run
 const std::int32_t* show_ids(kernel::Stream& stream, std::span<const std::int32_t> ids,
                              std::byte* to);
+}  // namespace detail
 
 }  // namespace sinter

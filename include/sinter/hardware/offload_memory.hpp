@@ -14,6 +14,7 @@ namespace kernel {
 class Stream;
 }
 
+namespace detail {
 /// Memory outside the device's, all zeros at first, allocated by open(). Transfers run beside the stream's
 /// work: fetches in the order in which they are started, and stores in theirs, but neither waits for the other.
 /// One thread at a time may use it.
@@ -60,5 +61,6 @@ class OffloadMemory {
   struct Place;
   std::unique_ptr<Place> place_;
 };
+}  // namespace detail
 
 }  // namespace sinter

@@ -17,7 +17,7 @@ struct Activate {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
 
   static void forward(auto& c) { kernel::activation_forward(c.stream(), F, c.x(), c.y()); }
   static void backward(auto& c) {

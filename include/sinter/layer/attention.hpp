@@ -6,7 +6,6 @@
 namespace sinter {
 
 namespace detail {
-
 /// y = softmax(q kᵀ / √d) v for each head, d = W / Heads. Each row attends to its whole sequence
 /// or, if Causal, to itself and the rows before it, at most Window of them in all if Window > 0
 /// (Beltagy et al. 2020). Heads / KeyHeads neighbouring heads of q share one of k and v (Ainslie et
@@ -31,7 +30,7 @@ struct Attention {
     T qkv, y;
     Statistic log_sum;
   };
-  static constexpr Saved<Keep, Keep> saved{input(), output(), statistic(Heads)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input(), Keep::output(), Keep::statistic(Heads)};
   /// Operations of two matmuls over context × context, over half of it if Causal, or over the band
   /// of that half that is as wide as the window.
   static constexpr std::int64_t flops(std::int64_t context) {
@@ -55,7 +54,6 @@ struct Attention {
                                  c.sequences(), span, c.scratch(), c.dropout(Dropout));
   }
 };
-
 }  // namespace detail
 
 /// Attention of each row to itself and the rows before it in its sequence. A Window above 0 limits

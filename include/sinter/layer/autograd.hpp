@@ -19,16 +19,18 @@ struct AutogradSpec {
   Element master;                 ///< type of running values
 };
 
+namespace detail {
 /// F has make(), which leads to its code.
 template <class F>
 concept HasAutogradCode = requires(const AutogradSpec& spec) {
   { F::make(spec) } -> std::same_as<std::unique_ptr<LayerObject>>;
 };
+}  // namespace detail
 
 /// A layer that LibTorch computes, with its autograd for backward. F is a type with
 ///   in, out          the widths of operands and results, as in any layer
 ///   params           (optional) an array of Param, under the names that the module gives them;
-///                    LibTorch's buffers are among them, as running()
+///                    LibTorch's buffers are among them, as Param::running
 ///   make(spec)       static std::unique_ptr<LayerObject> make(const AutogradSpec&), which may be
 ///                    defined in another file: autograd::of_function() or autograd::of_module()
 ///                    (autograd/torch.hpp)
@@ -48,7 +50,7 @@ struct Autograd {
     if constexpr (requires { F::in; }) {
       return F::in;
     } else {
-      return Nothing{};
+      return detail::Nothing{};
     }
   }();
   /// Widths of the results.
@@ -56,7 +58,7 @@ struct Autograd {
     if constexpr (requires { F::out; }) {
       return F::out;
     } else {
-      return Nothing{};
+      return detail::Nothing{};
     }
   }();
   /// Parameters of F, if any.
@@ -69,13 +71,13 @@ struct Autograd {
   }();
   /// All operands except ids: LibTorch's graph, which forward leaves, reads them in place.
   static constexpr auto saved = [] {
-    if constexpr (!detail::are_widths<decltype(in), std::size_t(max_inputs)>) {
-      return Nothing{};
+    if constexpr (!detail::are_widths<decltype(in), std::size_t(detail::max_inputs)>) {
+      return detail::Nothing{};
     } else {
       constexpr int count = int(in.size()) - int(std::ranges::count(in, 0));
       std::array<Keep, std::size_t(count)> keeps{};
       for (int i = 0, k = 0; i < int(in.size()); ++i)
-        if (in[std::size_t(i)] > 0) keeps[std::size_t(k++)] = input(i);
+        if (in[std::size_t(i)] > 0) keeps[std::size_t(k++)] = Keep::input(i);
       return keeps;
     }
   }();
@@ -92,18 +94,18 @@ struct Autograd {
   }();
   /// The operations that F states, or 0.
   static constexpr std::int64_t flops(std::int64_t context, std::int64_t other) {
-    return flops_of<F>(context, other);
+    return detail::flops_of<F>(context, other);
   }
 
   /// Makes the object of one use of the layer. P is the precision policy.
   template <class P>
   static std::unique_ptr<LayerObject> object() {
     constexpr bool draws_nothing = requires { requires !F::random; };
-    if constexpr (HasAutogradCode<F>) {
+    if constexpr (detail::HasAutogradCode<F>) {
       return F::make({&typeid(F), params, in, out, !draws_nothing, element_of<typename P::compute>,
                       element_of<typename P::gradient>, element_of<typename P::master>});
     } else {
-      static_assert(HasAutogradCode<F>,
+      static_assert(detail::HasAutogradCode<F>,
                     "Autograd: F does not say where its code is. Why: LibTorch's autograd "
                     "computes this layer, in the file that includes its headers. Fix: declare "
                     "static std::unique_ptr<LayerObject> make(const AutogradSpec&) in F, and "

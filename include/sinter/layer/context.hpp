@@ -16,9 +16,12 @@
 
 namespace sinter {
 
+namespace detail {
 using kernel::Sequences;
+}  // namespace detail
 using kernel::Tensor;
 
+namespace detail {
 /// What all layer calls on the current micro-batch share.
 struct Now {
   std::array<Sequences, axes> sequences{};  ///< sequences of each axis
@@ -63,31 +66,32 @@ enum class Pass : std::uint8_t {
   again,    ///< the repeated call, on the same operands; backward reads what it leaves
   alone     ///< no backward follows: an evaluation, a prediction, or nothing here is trained
 };
+}  // namespace detail
 
 /// The operands of one layer call. Made once; only Now changes from micro-batch to micro-batch, and
 /// with it the shapes of operands.
 struct Call {
-  std::array<BoundOperand, max_inputs> x, dx;    ///< operands and their gradients
-  std::array<BoundOperand, max_outputs> y, dy;   ///< results and their gradients
-  std::array<BoundOperand, max_fields> saved;    ///< in the order of Saved
-  std::vector<BoundOperand> weights, gradients;  ///< in the order of Params
-  std::array<std::uint8_t, max_inputs> axis{};   ///< axis of each x
-  void* scratch = nullptr;                       ///< elements that the layer's scratch() asked for
-  const Now* now = nullptr;                      ///< what changes with each micro-batch
-  std::uint32_t dropout_site = 0;  ///< identifies the unit and node of the call in the model
-  LayerObject* object = nullptr;   ///< object of this use, if the layer is unplanned
-  Pass pass = Pass::alone;         ///< why forward is called, if the layer is unplanned
-  bool frozen = false;             ///< true if the layer is unplanned and its unit frozen
+  std::array<detail::BoundOperand, detail::max_inputs> x, dx;   ///< operands and their gradients
+  std::array<detail::BoundOperand, detail::max_outputs> y, dy;  ///< results and their gradients
+  std::array<detail::BoundOperand, detail::max_fields> saved;   ///< in the order of Saved
+  std::vector<detail::BoundOperand> weights, gradients;         ///< in the order of Params
+  std::array<std::uint8_t, detail::max_inputs> axis{};          ///< axis of each x
+  void* scratch = nullptr;           ///< elements that the layer's scratch() asked for
+  const detail::Now* now = nullptr;  ///< what changes with each micro-batch
+  std::uint32_t dropout_site = 0;    ///< identifies the unit and node of the call in the model
+  LayerObject* object = nullptr;     ///< object of this use, if the layer is unplanned
+  detail::Pass pass = detail::Pass::alone;  ///< why forward is called, if the layer is unplanned
+  bool frozen = false;                      ///< true if the layer is unplanned and its unit frozen
 
   /// An operand as a tensor.
   /// requires  T has the size that was planned; asserted, where assertions are on
   template <class T>
-  Tensor<T> tensor(const BoundOperand& operand) const {
+  Tensor<T> tensor(const detail::BoundOperand& operand) const {
     return as<Tensor<T>>(operand);
   }
   /// An operand as a Tensor or DeviceTensor.
   template <class Of>
-  Of as(const BoundOperand& operand) const {
+  Of as(const detail::BoundOperand& operand) const {
     using T = std::remove_pointer_t<decltype(Of::data)>;
     assert((!operand.data || operand.element_bytes == sizeof(T)) &&
            "Sinter: planned and used element sizes differ");
@@ -100,6 +104,7 @@ struct Call {
   }
 };
 
+namespace detail {
 /// Stands in for Params or Saved of a layer that has none, or has an array instead.
 struct Nothing {};
 
@@ -146,19 +151,20 @@ Aggregate bind_fields(const Call& call, const auto& operands) {
     }(std::make_index_sequence<Count>());
   }
 }
+}  // namespace detail
 
 /// The argument of forward() and backward() of layer L: operands as tensors of the types that P
 /// chooses. P is a precision policy, or the Setting of one.
 template <class L, class P>
 class Context {
-  using Compute = TensorFor<P, typename P::compute>;
-  using Statistic = TensorFor<P, typename P::statistic>;
-  using Gradient = TensorFor<P, typename P::gradient>;
-  using Ids = TensorFor<P, std::int32_t>;
-  using Result = std::conditional_t<describe_layer<L>().loss, Statistic, Compute>;
-  using Weights = typename decltype(params_type<L, Compute>())::type;
-  using Gradients = typename decltype(params_type<L, Gradient>())::type;
-  using Saved = typename decltype(saved_type<L, Compute, Statistic>())::type;
+  using Compute = detail::TensorFor<P, typename P::compute>;
+  using Statistic = detail::TensorFor<P, typename P::statistic>;
+  using Gradient = detail::TensorFor<P, typename P::gradient>;
+  using Ids = detail::TensorFor<P, std::int32_t>;
+  using Result = std::conditional_t<detail::describe_layer<L>().loss, Statistic, Compute>;
+  using Weights = typename decltype(detail::params_type<L, Compute>())::type;
+  using Gradients = typename decltype(detail::params_type<L, Gradient>())::type;
+  using Saved = typename decltype(detail::saved_type<L, Compute, Statistic>())::type;
   const Call& call;
 
  public:
@@ -173,16 +179,16 @@ class Context {
   /// Binds the operands of a layer call.
   explicit Context(const Call& c)
       : call(c),
-        weights(bind_fields<Weights, params_of<L>().size()>(c, c.weights)),
-        gradients(bind_fields<Gradients, params_of<L>().size()>(c, c.gradients)),
-        saved(bind_fields<Saved, saved_of<L>().size()>(c, c.saved)) {}
+        weights(detail::bind_fields<Weights, detail::params_of<L>().size()>(c, c.weights)),
+        gradients(detail::bind_fields<Gradients, detail::params_of<L>().size()>(c, c.gradients)),
+        saved(detail::bind_fields<Saved, detail::saved_of<L>().size()>(c, c.saved)) {}
 
   /// A zero of the type in which sums are accumulated.
   static auto zero() { return typename P::accumulate(0); }
   /// The stream that runs the kernels of the layer.
   kernel::Stream& stream() const { return *call.now->stream; }
   /// The sequences and rows of operand i.
-  const Sequences& sequences(int i = 0) const { return call.now->sequences[call.axis[i]]; }
+  const detail::Sequences& sequences(int i = 0) const { return call.now->sequences[call.axis[i]]; }
   /// The rows of operand i.
   int rows(int i = 0) const { return sequences(i).rows(); }
   /// Operand i, in forward.
@@ -206,12 +212,13 @@ class Context {
   /// What kernel::dropout() takes. Recomputation and any split of the global batch reproduce its mask;
   /// outside training it drops nothing.
   kernel::Dropout dropout(float probability) const {
-    const Now& now = *call.now;
-    return {now.training ? probability : 0, dropout_key(now, call.dropout_site),
+    const detail::Now& now = *call.now;
+    return {now.training ? probability : 0, detail::dropout_key(now, call.dropout_site),
             now.first_row[call.axis[0]]};
   }
 };
 
+namespace detail {
 /// A layer that makes an object for each of its uses, which computes both directions. P is the
 /// precision policy.
 template <class L, class P>
@@ -254,5 +261,6 @@ constexpr Layer erase_layer() {
 /// The layer L with its type erased. Its address identifies the layer.
 template <class L, class P>
 inline constexpr Layer erased = erase_layer<L, P>();
+}  // namespace detail
 
 }  // namespace sinter

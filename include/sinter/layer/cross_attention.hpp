@@ -27,7 +27,8 @@ struct CrossAttention {
     T q, kv, y;
     Statistic log_sum;
   };
-  static constexpr Saved<Keep, Keep> saved{input(0), input(1), output(), statistic(Heads)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input(0), Keep::input(1), Keep::output(),
+                                           Keep::statistic(Heads)};
   /// Operations of two matmuls over context × other.
   static constexpr std::int64_t flops(std::int64_t, std::int64_t other) { return 4 * other * W; }
   /// Room for sums of the gradients of kv, needed if the compute type is narrow.

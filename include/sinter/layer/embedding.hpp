@@ -18,7 +18,8 @@ struct Embedding {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f), Padding)};
+  static constexpr Params<Param> params{
+      Param::matrix("weight", Vocabulary, W, Init::normal(.02f), Padding)};
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
     static_assert(sizeof(typename P::statistic) >= sizeof(std::int32_t));
@@ -48,7 +49,7 @@ struct AddEmbedding {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+  static constexpr Params<Param> params{Param::matrix("weight", Vocabulary, W, Init::normal(.02f))};
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
     return Embedding<Vocabulary, W>::template scratch<P>(rows);
@@ -77,7 +78,7 @@ struct AddFirstEmbedding {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
+  static constexpr Params<Param> params{Param::matrix("weight", Vocabulary, W, Init::normal(.02f))};
 
   static void forward(auto& c) {
     kernel::add_embedding_forward(c.stream(), c.x(), {}, c.weights.weight, c.y());
@@ -105,7 +106,8 @@ struct AddPosition {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", Positions + Offset, W, normal(.02f))};
+  static constexpr Params<Param> params{
+      Param::matrix("weight", Positions + Offset, W, Init::normal(.02f))};
 
   static void forward(auto& c) {
     kernel::position_forward(c.stream(), c.x(), used(c.weights.weight), c.sequences(), c.y());

@@ -50,8 +50,8 @@ struct Unembedding {
   struct Saved {
     T x;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f))};
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Params<Param> params{Param::matrix("weight", Vocabulary, W, Init::normal(.02f))};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
 
   static void forward(auto& c) {
@@ -79,9 +79,9 @@ struct UnembeddingBias {
   struct Saved {
     T x;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f)),
-                                        vector("bias", Vocabulary, zeros)};
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Params<Param> params{Param::matrix("weight", Vocabulary, W, Init::normal(.02f)),
+                                        Param::vector("bias", Vocabulary, Init::zeros)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
 
   static void forward(auto& c) {

@@ -2,7 +2,7 @@
 // Arithmetic for initial values, at compile time.
 #pragma once
 
-namespace sinter {
+namespace sinter::detail {
 
 /// √x for x > 0, to double precision (Newton's iteration; std::sqrt is not constexpr).
 constexpr double square_root(double x) {
@@ -15,4 +15,4 @@ constexpr double square_root(double x) {
   return root;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -40,111 +40,125 @@ namespace sinter {
 /// What a number is for. The precision policy chooses a C++ type for each: Bf16 takes BFloat16 for
 /// compute (weights and activations) and float for master (weights that the optimizer updates).
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
-inline constexpr int types = 6;  ///< number of roles
 
-/// The initial values of a parameter, such as normal(.02f).
+/// The initial values of a parameter, such as Init::normal(.02f).
 struct Init {
   /// The distribution of initial values.
-  enum How : std::uint8_t { zeros, ones, normal, uniform } how = zeros;
-  float scale = 0;  ///< normal: the deviation, around 0; uniform: numbers lie within ±scale
-};
-/// Initial values that are all 0, and all 1.
-inline constexpr Init zeros{Init::zeros}, ones{Init::ones};
-/// Initial values from the normal distribution around 0.
-constexpr Init normal(float deviation) { return {Init::normal, deviation}; }
-/// Initial values from the uniform distribution on [-bound, bound].
-constexpr Init uniform(float bound) { return {Init::uniform, bound}; }
+  enum class How : std::uint8_t { zeros, ones, normal, uniform };
+  How how = How::zeros;  ///< their distribution
+  float scale = 0;       ///< normal: the deviation, around 0; uniform: numbers lie within ±scale
 
-/// The most dimensions that a parameter has in files.
-inline constexpr int max_dimensions = 4;
+  static const Init zeros;  ///< all 0
+  static const Init ones;   ///< all 1
+  /// Values from the normal distribution around 0.
+  static constexpr Init normal(float deviation) { return {How::normal, deviation}; }
+  /// Values from the uniform distribution on [-bound, bound].
+  static constexpr Init uniform(float bound) { return {How::uniform, bound}; }
+};
+inline constexpr Init Init::zeros{};
+inline constexpr Init Init::ones{Init::How::ones};
 
 /// A parameter, with the name and shape that it has in the architecture's files.
 struct Param {
+  /// The most dimensions that a parameter has in files.
+  static constexpr int max_dimensions = 4;
+
   const char* name;   ///< such as "weight"; in files, the unit's and node's names precede it
   int rows, columns;  ///< as in files; a vector has one row
   Init init;          ///< how it starts
-  bool matrix;        ///< true if weight decay acts on it, false for vectors (biases, norms)
+  bool decays;        ///< true if weight decay acts on it, false for vectors (biases, norms)
   int padding = 0;    ///< rows of zeros behind it in flat buffers; files do not contain them
   int fan_in = 0, fan_out = 0;  ///< features of a hidden() matrix, however it is stored; else 0
   /// Shape in files, followed by zeros, if that is not rows × columns.
   std::array<int, max_dimensions> dimensions{};
   /// True if forward itself changes it in training; see running().
-  bool running = false;
+  bool is_running = false;
+
   /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   /// Elements in flat buffers, padding included.
   constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
+
+  /// A matrix of this name and shape.
+  static constexpr Param matrix(const char* name, int rows, int columns, Init init,
+                                int padding = 0) {
+    return {name, rows, columns, init, true, padding};
+  }
+  /// A vector of this name and size.
+  static constexpr Param vector(const char* name, int size, Init init) {
+    return {name, 1, size, init, false};
+  }
+  /// A tensor of this name with more than two dimensions, such as the weight of a convolution.
+  /// Outside files it is a matrix with a row for each index of the first dimension.
+  template <std::size_t N>
+    requires(N > 2 && N <= std::size_t(max_dimensions))
+  static constexpr Param tensor(const char* name, const int (&dimensions)[N], Init init) {
+    int columns = 1;
+    for (std::size_t d = 1; d < N; ++d) columns *= dimensions[d];
+    Param param = matrix(name, dimensions[0], columns, init);
+    for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
+    return param;
+  }
+  /// Running values of this name and shape, such as the running mean of a batch norm. Forward
+  /// changes them in training, not an optimizer: they have no gradient and no decay. Files hold
+  /// them as they are after the last applied step.
+  template <std::size_t N>
+    requires(N <= std::size_t(max_dimensions))
+  static constexpr Param running(const char* name, const int (&dimensions)[N], Init init) {
+    int size = 1;
+    for (int d : dimensions) size *= d;
+    Param param = running(name, init);
+    param.columns = size;
+    for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
+    return param;
+  }
+  /// A single running value, which has no dimension in files.
+  static constexpr Param running(const char* name, Init init) {
+    Param param = vector(name, 1, init);
+    param.is_running = true;
+    return param;
+  }
+  /// This matrix, marked as an inner one, from `in` features to `out`, for optimizers such as Muon:
+  /// it is no embedding, and belongs neither to the first nor to the last layer of a model.
+  constexpr Param hidden(int in, int out) const {
+    Param param = *this;
+    param.fan_in = in;
+    param.fan_out = out;
+    return param;
+  }
 };
-/// A matrix of this name and shape.
-constexpr Param matrix(const char* name, int rows, int columns, Init init, int padding = 0) {
-  return {name, rows, columns, init, true, padding};
-}
-/// A vector of this name and size.
-constexpr Param vector(const char* name, int size, Init init) {
-  return {name, 1, size, init, false};
-}
-/// A tensor of this name with more than two dimensions, such as the weight of a convolution.
-/// Outside files it is a matrix with a row for each index of the first dimension.
-template <std::size_t N>
-  requires(N > 2 && N <= std::size_t(max_dimensions))
-constexpr Param tensor(const char* name, const int (&dimensions)[N], Init init) {
-  int columns = 1;
-  for (std::size_t d = 1; d < N; ++d) columns *= dimensions[d];
-  Param param = matrix(name, dimensions[0], columns, init);
-  for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
-  return param;
-}
-/// Running values of this name and shape, such as the running mean of a batch norm. Forward changes
-/// them in training, not an optimizer: they have no gradient and no decay. Files hold them as they
-/// are after the last applied step.
-template <std::size_t N>
-  requires(N <= std::size_t(max_dimensions))
-constexpr Param running(const char* name, const int (&dimensions)[N], Init init) {
-  int size = 1;
-  for (int d : dimensions) size *= d;
-  Param param = vector(name, size, init);
-  for (std::size_t d = 0; d < N; ++d) param.dimensions[d] = dimensions[d];
-  param.running = true;
-  return param;
-}
-/// A single running value, which has no dimension in files.
-constexpr Param running(const char* name, Init init) {
-  Param param = vector(name, 1, init);
-  param.running = true;
-  return param;
-}
-/// Marks `matrix` as an inner one, from `in` features to `out`, for optimizers such as Muon: it is no
-/// embedding, and belongs neither to the first nor to the last layer of a model.
-constexpr Param hidden(Param matrix, int in, int out) {
-  matrix.fan_in = in;
-  matrix.fan_out = out;
-  return matrix;
-}
 
 /// One thing that forward leaves for backward: an operand, a result, or numbers of the layer's own.
 /// Operands and results take no extra memory, but live longer.
 struct Keep {
-  /// What is kept.
-  enum Kind : std::uint8_t { input, output, own } kind;
+  /// What is kept: an operand, a result, or numbers of the layer's own.
+  enum class Kind : std::uint8_t { input, output, own };
+  Kind kind;                  ///< what is kept
   int which = 0;              ///< index of the operand or result
   int width = 0;              ///< for `own`: numbers for each row
   Type type = Type::compute;  ///< for `own`: their type
+
+  /// Keeps an operand.
+  static constexpr Keep input(int which = 0) { return {Kind::input, which}; }
+  /// Keeps a result.
+  static constexpr Keep output(int which = 0) { return {Kind::output, which}; }
+  /// Keeps `width` numbers of the layer's own for each row, in the compute type.
+  static constexpr Keep own(int width) { return {Kind::own, 0, width}; }
+  /// Keeps `width` statistics for each row, such as means or log-sum-exp, in the statistic type.
+  static constexpr Keep statistic(int width = 1) { return {Kind::own, 0, width, Type::statistic}; }
 };
-/// Keeps an operand.
-constexpr Keep input(int which = 0) { return {Keep::input, which}; }
-/// Keeps a result.
-constexpr Keep output(int which = 0) { return {Keep::output, which}; }
-/// Keeps `width` numbers of the layer's own for each row, in the compute type.
-constexpr Keep own(int width) { return {Keep::own, 0, width}; }
-/// Keeps `width` statistics for each row, such as means or log-sum-exp, in the statistic type.
-constexpr Keep statistic(int width = 1) { return {Keep::own, 0, width, Type::statistic}; }
+
+namespace detail {
+inline constexpr int types = 6;  ///< number of enumerators of Type
 
 /// An axis is a set of rows. Axes 0 and 1 have one for each token, such as of a reply and of a text;
 /// axis a + 2 has one for each sequence of axis a.
 inline constexpr int token_axes = 2, axes = 4;
+}  // namespace detail
 /// The axis with one row for each sequence of `axis`.
-constexpr int pooled(int axis) { return axis + token_axes; }
+constexpr int pooled(int axis) { return axis + detail::token_axes; }
 
+namespace detail {
 /// The most operands, results, and fields of Params and of Saved that a layer has. (An array in
 /// place of Params has any number.)
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
@@ -196,6 +210,7 @@ constexpr auto saved_of() {
 /// params_of<L>() as a constant that a Layer may point to.
 template <class L>
 inline constexpr auto param_list = params_of<L>();
+}  // namespace detail
 
 struct Call;  // the operands of one layer call (context.hpp)
 
@@ -208,6 +223,7 @@ class LayerObject {
   virtual void backward(const Call&) = 0;  ///< computes gradients from what forward left in it
 };
 
+namespace detail {
 /// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
   std::span<const Param> params{};       ///< parameters, param_count in number
@@ -305,5 +321,6 @@ constexpr Layer describe_layer() {
   }
   return layer;
 }
+}  // namespace detail
 
 }  // namespace sinter

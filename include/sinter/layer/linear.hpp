@@ -14,16 +14,15 @@ enum class WeightLayout {
 
 struct LinearOptions {
   WeightLayout layout = WeightLayout::in_out;  ///< how the weight is stored
-  Init weight = normal(.02f);                  ///< how the weight starts
-  Init bias = zeros;                           ///< how the bias starts
-  /// True if the weight is a hidden() matrix. Set it to false for the first and the last layer of a
+  Init weight = Init::normal(.02f);            ///< how the weight starts
+  Init bias = Init::zeros;                     ///< how the bias starts
+  /// True if the weight is a Param::hidden matrix. Set it to false for the first and the last layer of a
   /// model, which some optimizers, such as Muon, treat like embeddings and heads.
   bool hidden = true;
   bool has_bias = true;  ///< true if there is a bias
 };
 
 namespace detail {
-
 /// The parameters of a Linear, of tensors T.
 template <bool HasBias>
 struct LinearParams {
@@ -43,7 +42,6 @@ struct LinearParams<false> {
   static constexpr Params<Param> params_of(Param weight, Param) { return {weight}; }
   static auto bias(const auto& of) { return decltype(of.weight){}; }
 };
-
 }  // namespace detail
 
 /// y = x W + b, or x W. x: rows × In, y: rows × Out, weight: In × Out or Out × In as the layout
@@ -62,10 +60,11 @@ struct Linear {
   /// True if the weight is stored as W, not as its transpose.
   static constexpr bool as_is = O.layout == WeightLayout::in_out;
   /// The weight in its stored layout.
-  static constexpr Param stored = matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight);
+  static constexpr Param stored =
+      Param::matrix("weight", as_is ? In : Out, as_is ? Out : In, O.weight);
   static constexpr Params<Param> params = detail::LinearParams<O.has_bias>::params_of(
-      O.hidden ? hidden(stored, In, Out) : stored, vector("bias", Out, O.bias));
-  static constexpr Saved<Keep, Keep> saved{input()};
+      O.hidden ? stored.hidden(In, Out) : stored, Param::vector("bias", Out, O.bias));
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * In * Out; }
 
   static void forward(auto& c) {

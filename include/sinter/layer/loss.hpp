@@ -24,12 +24,14 @@ struct LinearCrossEntropy {
   struct Saved {
     T x;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f), Padding)};
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Params<Param> params{
+      Param::matrix("weight", Vocabulary, W, Init::normal(.02f), Padding)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
   /// Rows of a chunk: at least 128, enough for a fast matmul on a CPU, unless there are fewer.
   static constexpr int chunk(std::int64_t rows) {
-    const std::int64_t most = std::max(std::int64_t(128), logit_bytes_at_once / 4 / Vocabulary);
+    const std::int64_t most =
+        std::max(std::int64_t(128), detail::logit_bytes_at_once / 4 / Vocabulary);
     return int(std::min(rows, most));
   }
   static constexpr std::int64_t scratch(std::int64_t rows) {
@@ -68,9 +70,9 @@ struct LinearBiasCrossEntropy {
   struct Saved {
     T x;
   };
-  static constexpr Params<Param> params{matrix("weight", Vocabulary, W, normal(.02f)),
-                                        vector("bias", Vocabulary, zeros)};
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Params<Param> params{Param::matrix("weight", Vocabulary, W, Init::normal(.02f)),
+                                        Param::vector("bias", Vocabulary, Init::zeros)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
   static constexpr std::int64_t scratch(std::int64_t rows) {
     return std::int64_t(chunk(rows) + 1) * Vocabulary;
@@ -106,7 +108,7 @@ struct CrossEntropy {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input(0)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input(0)};
 
   static void forward(auto& c) {
     kernel::cross_entropy(c.stream(), c.x(), c.ids(1), c.y(), decltype(c.x()){}, 0.0);
@@ -127,7 +129,7 @@ struct MeanSquaredError {
   struct Saved {
     T x, target;
   };
-  static constexpr Saved<Keep, Keep> saved{input(0), input(1)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input(0), Keep::input(1)};
 
   static void forward(auto& c) {
     kernel::mean_squared_error(c.stream(), c.x(0), c.x(1), c.y(), decltype(c.x()){}, 0.0);

@@ -6,10 +6,9 @@
 
 namespace sinter {
 
+namespace detail {
 /// Default of the eps that LayerNorm adds to the variance.
 inline constexpr double layer_norm_eps = 1e-5;
-
-namespace detail {
 
 /// Parameters and saved values of layer norm, which has a bias and the mean of each row.
 template <int W, double Eps>
@@ -23,8 +22,11 @@ struct LayerNormFields {
     T x;
     Statistic mean, inverse;  // inverse: 1 / deviation
   };
-  static constexpr Params<Param> params{vector("weight", W, ones), vector("bias", W, zeros)};
-  static constexpr Saved<Keep, Keep> saved_of(Keep x) { return {x, statistic(), statistic()}; }
+  static constexpr Params<Param> params{Param::vector("weight", W, Init::ones),
+                                        Param::vector("bias", W, Init::zeros)};
+  static constexpr Saved<Keep, Keep> saved_of(Keep x) {
+    return {x, Keep::statistic(), Keep::statistic()};
+  }
   static constexpr double eps = Eps;
 
   static auto bias(const auto& of) { return of.bias; }
@@ -43,8 +45,8 @@ struct RmsNormFields {
     T x;
     Statistic inverse;  // 1 / √(mean(x²) + eps)
   };
-  static constexpr Params<Param> params{vector("weight", W, ones)};
-  static constexpr Saved<Keep, Keep> saved_of(Keep x) { return {x, statistic()}; }
+  static constexpr Params<Param> params{Param::vector("weight", W, Init::ones)};
+  static constexpr Saved<Keep, Keep> saved_of(Keep x) { return {x, Keep::statistic()}; }
   static constexpr double eps = Eps;
 
   static auto bias(const auto& of) { return decltype(of.weight){}; }
@@ -71,7 +73,7 @@ template <int W, class Fields>
 struct Norm : AnyNorm<W, Fields> {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
-  static constexpr auto saved = Fields::saved_of(input());
+  static constexpr auto saved = Fields::saved_of(Keep::input());
 
   static void forward(auto& c) {
     kernel::normalize_forward(c.stream(), c.x(), c.weights.weight, Fields::bias(c.weights), c.y(),
@@ -87,7 +89,7 @@ template <int W, class Fields>
 struct AddNorm : AnyNorm<W, Fields> {
   static constexpr std::array in{W, W};
   static constexpr std::array out{W, W};
-  static constexpr auto saved = Fields::saved_of(output(0));
+  static constexpr auto saved = Fields::saved_of(Keep::output(0));
 
   static void forward(auto& c) {
     kernel::add_normalize_forward(c.stream(), c.x(0), c.x(1), c.weights.weight,
@@ -102,7 +104,7 @@ template <int W, class Fields>
 struct NormOfSum : AnyNorm<W, Fields> {
   static constexpr std::array in{W, W};
   static constexpr std::array out{W};
-  static constexpr auto saved = Fields::saved_of(own(W));
+  static constexpr auto saved = Fields::saved_of(Keep::own(W));
 
   static void forward(auto& c) {
     kernel::add_normalize_forward(c.stream(), c.x(0), c.x(1), c.weights.weight,
@@ -113,12 +115,11 @@ struct NormOfSum : AnyNorm<W, Fields> {
     NormOfSum::backward_into(c, decltype(c.dy()){}, c.dy(), c.dx(0), c.dx(1));
   }
 };
-
 }  // namespace detail
 
 /// Options of the layers LayerNorm, AddLayerNorm and PostLayerNorm.
 struct LayerNormOptions {
-  double eps = layer_norm_eps;  ///< added to the variance
+  double eps = detail::layer_norm_eps;  ///< added to the variance
 };
 
 /// y = (x - mean) / deviation · weight + bias over the width (Ba et al. 2016), where deviation =

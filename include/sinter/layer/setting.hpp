@@ -7,7 +7,7 @@
 #include "sinter/kernels/normalize.hpp"
 #include "sinter/kernels/tensor.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The precision policy, for layers on a device that is not the host.
 template <class Precision, class Device>
@@ -59,22 +59,18 @@ struct DeviceTensor : kernel::Tensor<T> {
   }
 };
 
-namespace detail {
-
 template <class P, class T>
-struct TensorFor {
+struct TensorType {
   using type = kernel::Tensor<T>;
 };
 template <class P, class T>
   requires requires { typename P::device; }
-struct TensorFor<P, T> {
+struct TensorType<P, T> {
   using type = DeviceTensor<T>;
 };
 
-}  // namespace detail
-
 /// The tensor type with elements T in layers that are compiled for P.
 template <class P, class T>
-using TensorFor = typename detail::TensorFor<P, T>::type;
+using TensorFor = typename detail::TensorType<P, T>::type;
 
-}  // namespace sinter
+}  // namespace sinter::detail

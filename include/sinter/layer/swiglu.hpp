@@ -16,7 +16,7 @@ struct SwiGlu {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
 
   static void forward(auto& c) { kernel::swiglu_forward(c.stream(), c.x(), c.y()); }
   static void backward(auto& c) {
@@ -34,7 +34,7 @@ struct GatedSilu {
   struct Saved {
     T gate, up;
   };
-  static constexpr Saved<Keep, Keep> saved{input(0), input(1)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input(0), Keep::input(1)};
 
   static void forward(auto& c) { kernel::swiglu_forward(c.stream(), c.x(0), c.x(1), c.y()); }
   static void backward(auto& c) {

@@ -14,6 +14,7 @@ struct BudgetOptions {
   SINTER_FIELDS((bytes).at_least(1))
 };
 
+namespace detail {
 /// A recipe with the memory mode and the micro-batch that Budget chose for it.
 template <class R, class Mode, int Micro>
 struct Fitted : R {
@@ -35,8 +36,6 @@ auto the_budget_is_too_small() {
                 "run. Fix: more bytes, a shorter context, a smaller model, or an optimizer with "
                 "less state.");
 }
-
-namespace detail {
 
 /// The largest divisor of `global` that is at most `most`.
 constexpr int micro_up_to(int most, int global) {
@@ -74,13 +73,12 @@ constexpr auto fit() {
   }
 }
 
-}  // namespace detail
-
 SINTER_MODEL_RULE(
     AllIsPlanned, !model.unplanned(),
     "Budget: a layer of this model takes memory that is not planned, as Autograd does. Why: the "
     "budget would count the arena alone, and the run would take more. Fix: leave Budget out and "
     "choose a memory policy, such as Checkpoint<>; the verb train says what its first step took.");
+}  // namespace detail
 
 /// Chooses, at compile time, how the step fits into `bytes`. It takes the least recomputation that
 /// suffices (none, selective, full), then the largest micro-batch, up to Batch's `micro`, with
@@ -91,9 +89,9 @@ template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;
   using Options = BudgetOptions;
-  using model_rules = RuleList<AllIsPlanned>;
+  using model_rules = RuleList<detail::AllIsPlanned>;
   static constexpr Options options = O;
-  static constexpr bool recomputed_inside(const Layer&) { return false; }
+  static constexpr bool recomputed_inside(const detail::Layer&) { return false; }
 
   /// The recipe that is planned instead of R. PlanOf is the planner.
   template <class R, template <class> class PlanOf>
@@ -107,7 +105,7 @@ struct Budget {
   [[nodiscard]] static constexpr bool fits() {
     constexpr std::int64_t least = PlanOf<R>::bytes;
     if constexpr (least > O.bytes)
-      (void)&the_budget_is_too_small<R, O.bytes, least, least - O.bytes>;
+      (void)&detail::the_budget_is_too_small<R, O.bytes, least, least - O.bytes>;
     return least <= O.bytes;
   }
 
@@ -124,7 +122,7 @@ struct Budget {
     if (C::batch::micro == most && std::is_same_v<typename C::memory, KeepAll>) return text;
     std::snprintf(text + end, sizeof text - std::size_t(end),
                   "; keeping everything with micro-batches of %d would need %.1f MiB", most,
-                  mebibytes(PlanOf<Fitted<R, KeepAll, most>>::bytes));
+                  mebibytes(PlanOf<detail::Fitted<R, KeepAll, most>>::bytes));
     return text;
   }
 

@@ -25,6 +25,7 @@ struct CheckpointOptions {
   SINTER_FIELDS((policy), (every).at_least(1))
 };
 
+namespace detail {
 /// Adds a `recompute`, which refills a unit's saved block, before the backward of one in `every`
 /// units. The last unit needs none, as its backward directly follows its forward.
 constexpr Program recompute_units(const Model& model, const Program& program, int every) {
@@ -39,6 +40,7 @@ constexpr Program recompute_units(const Model& model, const Program& program, in
   }
   return rewritten;
 }
+}  // namespace detail
 
 /// Gradient checkpointing (Chen et al. 2016; `selective`: Korthikanti et al. 2022): backward
 /// recomputes what forward has not kept. Results are bit-identical to KeepAll, dropout included.
@@ -51,7 +53,7 @@ struct Checkpoint {
                                        ? Offer{"Checkpoint<>, recomputing whole units", 20}
                                        : Offer{"Checkpoint<{.policy = selective}>", 2};
 
-  static constexpr bool recomputed_inside(const Layer& layer) {
+  static constexpr bool recomputed_inside(const detail::Layer& layer) {
     return O.policy == selective && layer.cheap;
   }
   static constexpr bool keeps_whole(int copy)
@@ -61,7 +63,7 @@ struct Checkpoint {
   }
   static constexpr Program rewrite(const Model& model, const Program& program) {
     if constexpr (O.policy == full) {
-      return recompute_units(model, program, O.every);
+      return detail::recompute_units(model, program, O.every);
     } else {
       return program;
     }

@@ -9,7 +9,7 @@ namespace sinter {
 /// fits.
 struct KeepAll {
   using slot = slot::memory;
-  static constexpr bool recomputed_inside(const Layer&) { return false; }
+  static constexpr bool recomputed_inside(const detail::Layer&) { return false; }
 };
 
 }  // namespace sinter

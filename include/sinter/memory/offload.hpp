@@ -37,7 +37,7 @@ namespace touches {
 /// States the use U of the offloaded state of a run of units, and of their masters if these are offloaded.
 template <Use U>
 constexpr void offloaded_state(const Model& model, const Instruction& i, TouchList& out) {
-  each_offloaded(model, [&](Space space) {
+  detail::each_offloaded(model, [&](Space space) {
     each(model, i, U, space == Space::master ? Space::fetched : space, out);
   });
 }
@@ -53,6 +53,7 @@ constexpr void await_store(const Model& model, const Instruction& i, TouchList& 
 }
 }  // namespace touches
 
+namespace detail {
 /// The functions that run these instructions (src/memory/offload.cpp).
 namespace executes {
 void fetch_state(Machine&, const Bound&);
@@ -95,8 +96,6 @@ inline constexpr Kind await_masters_kind{.name = "await masters",
                                          .run = executes::await_state,
                                          .by_shards = true};
 
-namespace detail {
-
 /// The options of a recipe's Offload policy; the defaults if it has none.
 template <class R>
 constexpr OffloadOptions offload_of() {
@@ -118,8 +117,6 @@ constexpr bool sends_whole() {
   }
 }
 
-}  // namespace detail
-
 SINTER_RULE(OffloadLeavesTheHost,
             !R::device::on_host || detail::offload_of<R>().to == OffloadTo::disk,
             "Offload: Cpu offloads nothing to the host. Why: it computes in the memory of the "
@@ -136,6 +133,7 @@ SINTER_RULE(OffloadedWeightsStay,
             "Offload: weights are offloaded that ranks send to each other whole. Why: with "
             "SplitBatch, and with Zero's stages 1 and 2, each rank keeps all weights in the arena, "
             "as what others have updated comes there. Fix: .stage = 3, Ddp, or .weights = false.");
+}  // namespace detail
 
 /// Keeps the optimizer's state in the host's memory or, on the CPU, in a file (Rajbhandari et al. 2021). The
 /// arena has room for the state of only a few units: those being updated, the next ones, which are being
@@ -147,8 +145,8 @@ template <OffloadOptions O = {}>
 struct Offload {
   using slot = slot::offload;
   using Options = OffloadOptions;
-  using rules = RuleList<OffloadLeavesTheHost, OffloadLeavesTheCard, OptimizerKeepsState,
-                         OffloadedWeightsStay>;
+  using rules = RuleList<detail::OffloadLeavesTheHost, detail::OffloadLeavesTheCard,
+                         detail::OptimizerKeepsState, detail::OffloadedWeightsStay>;
   static constexpr Options options = O;
   static constexpr bool offloads_state = true;         ///< see Region::row
   static constexpr bool offloads_weights = O.weights;  ///< see Model::masters
@@ -166,7 +164,7 @@ struct Offload {
     };
     std::size_t next = 0;
     for (const Instruction& i : program) {
-      if (i.kind->role == Role::norm) add(fetch_state_kind, 0);
+      if (i.kind->role == Role::norm) add(detail::fetch_state_kind, 0);
       if (follows_masters(model, i)) continue;
       if (i.kind->role != Role::update) {
         rewritten.push_back(i);
@@ -174,22 +172,22 @@ struct Offload {
       }
       for (const int end = i.what + i.count;
            next < runs.size() && runs[next].what >= i.what && runs[next].what < end; ++next) {
-        add(await_state_kind, next);
-        add(fetch_state_kind, next + 1);
+        add(detail::await_state_kind, next);
+        add(detail::fetch_state_kind, next + 1);
         rewritten.push_back(runs[next]);
         for (const Instruction& follower : followers) add(*follower.kind, next);
-        if (next > 0) add(await_store_kind, next - 1);
-        add(store_state_kind, next);
+        if (next > 0) add(detail::await_store_kind, next - 1);
+        add(detail::store_state_kind, next);
       }
     }
-    add(await_store_kind, runs.size() - 1);
+    add(detail::await_store_kind, runs.size() - 1);
     return rewritten;
   }
   /// Makes weights of fetched masters, in evaluation and prediction, too.
   static constexpr Program rewrite_forward(const Model& model, const Program& program) {
     if (!O.weights) return program;
     if (model.shards > 1) return fetch_masters(model, program);  // after fetch_weights()
-    return fetch_masters(model, fetch_weights(model, program));
+    return fetch_masters(model, detail::fetch_weights(model, program));
   }
 
  private:
@@ -205,7 +203,8 @@ struct Offload {
   }
   /// True if an instruction makes weights of offloaded masters.
   static constexpr bool reads_masters(const Model& model, const Instruction& i) {
-    const bool makes = i.kind == &fetch_weights_kind || i.kind == &copy_weights_kind;
+    const bool makes =
+        i.kind == &detail::fetch_weights_kind || i.kind == &detail::copy_weights_kind;
     return makes && model.is_trained(i.what);
   }
   /// Fetches masters after the previous instruction in the same loop that reads any.
@@ -218,15 +217,15 @@ struct Offload {
         rewritten.push_back(program[t]);
         continue;
       }
-      if (!started) rewritten.push_back({&fetch_masters_kind, program[t].what});
-      rewritten.push_back({&await_masters_kind, program[t].what});
+      if (!started) rewritten.push_back({&detail::fetch_masters_kind, program[t].what});
+      rewritten.push_back({&detail::await_masters_kind, program[t].what});
       rewritten.push_back(program[t]);
       std::size_t next = t + 1;
       while (next < program.size() && !reads_masters(model, program[next]) &&
              program[next].kind->role != Role::loop && program[next].kind->role != Role::end)
         ++next;
       started = next < program.size() && reads_masters(model, program[next]);
-      if (started) rewritten.push_back({&fetch_masters_kind, program[next].what});
+      if (started) rewritten.push_back({&detail::fetch_masters_kind, program[next].what});
     }
     return rewritten;
   }
@@ -250,8 +249,8 @@ struct Offload {
   }
   static constexpr std::int64_t state_bytes(const Model& model, int unit) {
     std::int64_t bytes = 0;
-    each_offloaded(model, [&](Space space) {
-      bytes += buffer_bytes(model, space == Space::master ? Space::fetched : space, unit);
+    detail::each_offloaded(model, [&](Space space) {
+      bytes += detail::buffer_bytes(model, space == Space::master ? Space::fetched : space, unit);
     });
     return bytes;
   }

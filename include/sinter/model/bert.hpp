@@ -40,6 +40,7 @@ struct BertOptions {
                 (epsilon).above(0))
 };
 
+namespace detail {
 namespace bert {
 
 /// A matrix in torch.nn's layout, out × in.
@@ -159,6 +160,7 @@ struct ClassifierLoss {
 HuggingFace files_of(const BertOptions& o, std::size_t master_bytes);
 
 }  // namespace bert
+}  // namespace detail
 
 /// BERT, an encoder: each row attends to its whole sequence, norms follow the residual sums, and
 /// GELU is the exact one. Names and initial values are Hugging Face's. Without `labels` it predicts
@@ -170,19 +172,19 @@ template <BertOptions O = {}>
 struct Bert {
   using slot = slot::model;
   using Options = BertOptions;
-  using rules = bert::Rules;
+  using rules = detail::bert::Rules;
   static constexpr Options options = O;
 
   static constexpr void trace(auto& g) {
     auto embedded = embed(g);
     if constexpr (O.labels > 0) {
       auto classes = g.targets(pooled(0));
-      auto x = g.unit("bert.pooler", bert::Pooler<O>{}, blocks(g, embedded));
-      g.result(g.unit("classifier", bert::ClassifierLoss<O>{}, x, classes));
+      auto x = g.unit("bert.pooler", detail::bert::Pooler<O>{}, blocks(g, embedded));
+      g.result(g.unit("classifier", detail::bert::ClassifierLoss<O>{}, x, classes));
     } else {
       auto targets = g.targets();
       auto x = blocks(g, embedded);
-      using Loss = bert::HiddenTokensLoss<O>;
+      using Loss = detail::bert::HiddenTokensLoss<O>;
       g.result(g.tied_unit("cls.predictions", embedded, Loss{}, x, targets));
     }
   }
@@ -190,35 +192,35 @@ struct Bert {
     auto embedded = embed(g);
     auto x = blocks(g, embedded);
     if constexpr (O.labels > 0) {
-      g.result(
-          g.unit("classifier", bert::Classifier<O>{}, g.unit("bert.pooler", bert::Pooler<O>{}, x)));
+      g.result(g.unit("classifier", detail::bert::Classifier<O>{},
+                      g.unit("bert.pooler", detail::bert::Pooler<O>{}, x)));
     } else {
-      g.result(g.tied_unit("cls.predictions", embedded, bert::TokenLogits<O>{}, x));
+      g.result(g.tied_unit("cls.predictions", embedded, detail::bert::TokenLogits<O>{}, x));
     }
   }
   /// The files of BertForMaskedLM or BertForSequenceClassification.
   template <class R>
   static HuggingFace hugging_face() {
-    return bert::files_of(options, sizeof(typename R::precision::master));
+    return detail::bert::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:
   static constexpr Value<O.width> embed(auto& g) {
     auto tokens = g.tokens();
     if constexpr (O.pairs) {
-      return g.unit("bert.embeddings", bert::Embed<O>{}, tokens, g.tokens());
+      return g.unit("bert.embeddings", detail::bert::Embed<O>{}, tokens, g.tokens());
     } else {
-      return g.unit("bert.embeddings", bert::Embed<O>{}, tokens);
+      return g.unit("bert.embeddings", detail::bert::Embed<O>{}, tokens);
     }
   }
   /// The output of the blocks: all rows, or for classes the first row of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
     constexpr auto name = "bert.encoder.layer";
     if constexpr (O.labels > 0) {
-      using Last = bert::FirstRowBlock<O>;
-      return g.repeat_with_last(O.layers, name, bert::Block<O>{}, Last{}, x);
+      using Last = detail::bert::FirstRowBlock<O>;
+      return g.repeat_with_last(O.layers, name, detail::bert::Block<O>{}, Last{}, x);
     } else {
-      return g.repeat(O.layers, name, bert::Block<O>{}, x);
+      return g.repeat(O.layers, name, detail::bert::Block<O>{}, x);
     }
   }
 };

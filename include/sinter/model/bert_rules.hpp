@@ -4,7 +4,7 @@
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/policy_facts.hpp"
 
-namespace sinter::bert {
+namespace sinter::detail::bert {
 
 SINTER_RULE(HeadsDivideWidth, R::model::options.width % R::model::options.heads == 0,
             "Bert, DistilBert: heads does not divide width. Why: each head attends with width / "
@@ -44,4 +44,4 @@ SINTER_RULE(SequencesAreWhole, !pads_sequences<R>(),
 using Rules = RuleList<HeadsDivideWidth, ContextWithinPositions, VocabularyHoldsData, LabelsDiffer,
                        ObjectiveHasTargets, SequencesAreWhole>;
 
-}  // namespace sinter::bert
+}  // namespace sinter::detail::bert

@@ -6,6 +6,7 @@
 #include "sinter/policy/concepts.hpp"
 
 namespace sinter {
+namespace detail {
 namespace classifier {
 
 /// The unit that holds the layer.
@@ -36,6 +37,7 @@ SINTER_RULE(LayerGivesLogits, GivesLogits<Layer>,
             "than that is a model of its own, see docs/add_a_model.md.");
 
 }  // namespace classifier
+}  // namespace detail
 
 /// A classifier made of one layer, such as Autograd<F>. Layer has one operand of numbers and one
 /// result, the logits, whose width is the number of classes. A batch has values[0] inputs and
@@ -43,20 +45,21 @@ SINTER_RULE(LayerGivesLogits, GivesLogits<Layer>,
 /// sequence. The loss is the mean cross-entropy in nats, and predict() gives logits. Name is the
 /// layer's unit and the prefix of its parameters' names in files; if empty, Layer's own names are
 /// used.
-template <class Layer, Text Name = "">
+template <class Layer, detail::Text Name = "">
 struct Classifier {
   using slot = slot::model;
-  using rules = RuleList<classifier::LayerGivesLogits<Layer>>;
+  using rules = RuleList<detail::classifier::LayerGivesLogits<Layer>>;
 
   static constexpr void trace(auto& g) {
     auto y = logits(g);
-    g.result(g.unit("loss", classifier::Loss<Layer::out[0]>{}, y, g.targets(y.axis)));
+    g.result(g.unit("loss", detail::classifier::Loss<Layer::out[0]>{}, y, g.targets(y.axis)));
   }
   static constexpr void predict(auto& g) { g.result(logits(g)); }
 
  private:
   static constexpr auto logits(auto& g) {
-    return g.unit(Name.text, classifier::Network<Layer>{}, g.template values<Layer::in[0]>());
+    return g.unit(Name.text, detail::classifier::Network<Layer>{},
+                  g.template values<Layer::in[0]>());
   }
 };
 

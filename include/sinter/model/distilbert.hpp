@@ -35,6 +35,7 @@ struct DistilBertOptions {
                 (classifier_dropout).at_least(0).below(1))
 };
 
+namespace detail {
 namespace distilbert {
 
 /// A matrix in torch.nn's layout, out × in.
@@ -140,6 +141,7 @@ struct ClassifierLoss {
 HuggingFace files_of(const DistilBertOptions& o, std::size_t master_bytes);
 
 }  // namespace distilbert
+}  // namespace detail
 
 /// DistilBERT: BERT with half of the layers, without token types and without a pooler. Names and
 /// initial values are Hugging Face's. Without `labels` it predicts masked tokens
@@ -150,7 +152,7 @@ template <DistilBertOptions O = {}>
 struct DistilBert {
   using slot = slot::model;
   using Options = DistilBertOptions;
-  using rules = bert::Rules;
+  using rules = detail::bert::Rules;
   static constexpr Options options = O;
 
   static constexpr void trace(auto& g) {
@@ -158,40 +160,40 @@ struct DistilBert {
     if constexpr (O.labels > 0) {
       auto classes = g.targets(pooled(0));
       auto x = blocks(g, embedded);
-      g.result(g.unit("", distilbert::ClassifierLoss<O>{}, x, classes));
+      g.result(g.unit("", detail::distilbert::ClassifierLoss<O>{}, x, classes));
     } else {
       auto targets = g.targets();
       auto x = blocks(g, embedded);
-      g.result(g.tied_unit("", embedded, distilbert::HiddenTokensLoss<O>{}, x, targets));
+      g.result(g.tied_unit("", embedded, detail::distilbert::HiddenTokensLoss<O>{}, x, targets));
     }
   }
   static constexpr void predict(auto& g) {
     auto embedded = embed(g);
     auto x = blocks(g, embedded);
     if constexpr (O.labels > 0) {
-      g.result(g.unit("", distilbert::Classifier<O>{}, x));
+      g.result(g.unit("", detail::distilbert::Classifier<O>{}, x));
     } else {
-      g.result(g.tied_unit("", embedded, distilbert::TokenLogits<O>{}, x));
+      g.result(g.tied_unit("", embedded, detail::distilbert::TokenLogits<O>{}, x));
     }
   }
   /// The files of DistilBertForMaskedLM or DistilBertForSequenceClassification.
   template <class R>
   static HuggingFace hugging_face() {
-    return distilbert::files_of(options, sizeof(typename R::precision::master));
+    return detail::distilbert::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:
   static constexpr Value<O.width> embed(auto& g) {
-    return g.unit("distilbert.embeddings", distilbert::Embed<O>{}, g.tokens());
+    return g.unit("distilbert.embeddings", detail::distilbert::Embed<O>{}, g.tokens());
   }
   /// The output of the blocks: all rows, or for classes the first row of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
     constexpr auto name = "distilbert.transformer.layer";
     if constexpr (O.labels > 0) {
-      using Last = distilbert::FirstRowBlock<O>;
-      return g.repeat_with_last(O.layers, name, distilbert::Block<O>{}, Last{}, x);
+      using Last = detail::distilbert::FirstRowBlock<O>;
+      return g.repeat_with_last(O.layers, name, detail::distilbert::Block<O>{}, Last{}, x);
     } else {
-      return g.repeat(O.layers, name, distilbert::Block<O>{}, x);
+      return g.repeat(O.layers, name, detail::distilbert::Block<O>{}, x);
     }
   }
 };

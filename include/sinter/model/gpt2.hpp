@@ -39,11 +39,13 @@ struct Gpt2Options {
                 (vocabulary_multiple).at_least(1))
 };
 
+namespace detail {
 namespace gpt2 {
 
 /// A linear layer that writes to the residual stream; initial weights are smaller by √(2 × layers).
 template <int Layers>
-inline constexpr LinearOptions residual{.weight = normal(float(.02 / square_root(2. * Layers)))};
+inline constexpr LinearOptions residual{.weight =
+                                            Init::normal(float(.02 / square_root(2. * Layers)))};
 
 /// The embeddings of tokens and positions, and dropout.
 template <Gpt2Options O, int W = O.width, float P = float(O.dropout)>
@@ -105,6 +107,7 @@ SINTER_RULE(
 HuggingFace files_of(const Gpt2Options& o, std::size_t master_bytes, bool of_gpt2s_ids);
 
 }  // namespace gpt2
+}  // namespace detail
 
 /// GPT-2: a decoder-only transformer with GELU (tanh), learned positions and a head tied to the
 /// token embedding. Names and initial values are Hugging Face's (GPT2LMHeadModel).
@@ -112,31 +115,32 @@ template <Gpt2Options O = {}>
 struct Gpt2 {
   using slot = slot::model;
   using Options = Gpt2Options;
-  using rules =
-      RuleList<gpt2::HeadsDivideWidth, gpt2::ContextWithinPositions, gpt2::VocabularyHoldsData>;
+  using rules = RuleList<detail::gpt2::HeadsDivideWidth, detail::gpt2::ContextWithinPositions,
+                         detail::gpt2::VocabularyHoldsData>;
   static constexpr Options options = O;
 
   static constexpr void trace(auto& g) {
     auto tokens = g.tokens(), targets = g.targets();
-    auto embedded = g.unit("", gpt2::Embed<O>{}, tokens);
+    auto embedded = g.unit("", detail::gpt2::Embed<O>{}, tokens);
     auto x = blocks(g, embedded);
-    g.result(g.tied_unit("ln_f", embedded, gpt2::Head<O>{}, x, targets));
+    g.result(g.tied_unit("ln_f", embedded, detail::gpt2::Head<O>{}, x, targets));
   }
   static constexpr void predict(auto& g) {
-    auto embedded = g.unit("", gpt2::Embed<O>{}, g.tokens());
+    auto embedded = g.unit("", detail::gpt2::Embed<O>{}, g.tokens());
     auto x = blocks(g, embedded);
-    g.result(g.tied_unit("ln_f", embedded, gpt2::NextToken<O>{}, x));
+    g.result(g.tied_unit("ln_f", embedded, detail::gpt2::NextToken<O>{}, x));
   }
   /// The files of GPT2LMHeadModel. Begin and end of text are set only for GPT-2's own 50257 ids.
   template <class R>
   static HuggingFace hugging_face() {
-    return gpt2::files_of(options, sizeof(typename R::precision::master),
-                          R::data::vocabulary == 50257);
+    return detail::gpt2::files_of(options, sizeof(typename R::precision::master),
+                                  R::data::vocabulary == 50257);
   }
 
  private:
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
-    return g.repeat(O.layers, "h", gpt2::Block<O.width, O.heads, O.layers, float(O.dropout)>{}, x);
+    return g.repeat(O.layers, "h",
+                    detail::gpt2::Block<O.width, O.heads, O.layers, float(O.dropout)>{}, x);
   }
 };
 

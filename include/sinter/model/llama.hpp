@@ -52,12 +52,13 @@ struct LlamaOptions {
                 (qkv_biases), (attention_dropout).at_least(0).below(1))
 };
 
+namespace detail {
 namespace llama {
 
 /// A linear layer with torch.nn.Linear's layout and Llama's initial values.
 template <bool HasBias = false>
 inline constexpr LinearOptions linear{
-    .layout = WeightLayout::out_in, .weight = normal(.02f), .has_bias = HasBias};
+    .layout = WeightLayout::out_in, .weight = Init::normal(.02f), .has_bias = HasBias};
 
 /// Options of all norms, which are RMS norms.
 template <LlamaOptions O>
@@ -137,6 +138,7 @@ struct NextToken {
 HuggingFace files_of(const LlamaOptions& o, std::size_t master_bytes);
 
 }  // namespace llama
+}  // namespace detail
 
 /// A decoder-only transformer with rotary positions, RMS norms, SwiGLU and grouped-query attention.
 /// Names and initial values are Hugging Face's: MistralForCausalLM with a window, Qwen2ForCausalLM
@@ -145,8 +147,9 @@ template <LlamaOptions O = {}>
 struct Llama {
   using slot = slot::model;
   using Options = LlamaOptions;
-  using rules = RuleList<llama::HeadsDivideWidth, llama::HeadWidthIsEven, llama::KvHeadsDivideHeads,
-                         llama::ContextWithinPositions, llama::VocabularyHoldsData>;
+  using rules = RuleList<detail::llama::HeadsDivideWidth, detail::llama::HeadWidthIsEven,
+                         detail::llama::KvHeadsDivideHeads, detail::llama::ContextWithinPositions,
+                         detail::llama::VocabularyHoldsData>;
   static constexpr Options options = O;
   static constexpr Contradiction contradiction(const Options& o) {
     if (o.scaling == RotaryScaling::none && o.scaling_factor != 1)
@@ -158,20 +161,20 @@ struct Llama {
 
   static constexpr void trace(auto& g) {
     auto tokens = g.tokens(), targets = g.targets();
-    auto embedded = g.unit("model", llama::Embed<O>{}, tokens);
-    auto x = g.repeat(O.layers, "model.layers", llama::Block<O>{}, embedded);
-    g.result(with_head(g, embedded, llama::Head<O>{}, x, targets));
+    auto embedded = g.unit("model", detail::llama::Embed<O>{}, tokens);
+    auto x = g.repeat(O.layers, "model.layers", detail::llama::Block<O>{}, embedded);
+    g.result(with_head(g, embedded, detail::llama::Head<O>{}, x, targets));
   }
   static constexpr void predict(auto& g) {
-    auto embedded = g.unit("model", llama::Embed<O>{}, g.tokens());
-    auto x = g.repeat(O.layers, "model.layers", llama::Block<O>{}, embedded);
-    g.result(with_head(g, embedded, llama::NextToken<O>{}, x));
+    auto embedded = g.unit("model", detail::llama::Embed<O>{}, g.tokens());
+    auto x = g.repeat(O.layers, "model.layers", detail::llama::Block<O>{}, embedded);
+    g.result(with_head(g, embedded, detail::llama::NextToken<O>{}, x));
   }
   /// The files of LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM. The ids that begin and
   /// end a text are null, as only a tokenizer knows them.
   template <class R>
   static HuggingFace hugging_face() {
-    return llama::files_of(options, sizeof(typename R::precision::master));
+    return detail::llama::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:

@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/policy/concepts.hpp"
 
-namespace sinter::llama {
+namespace sinter::detail::llama {
 
 SINTER_RULE(
     HeadsDivideWidth,
@@ -27,4 +27,4 @@ SINTER_RULE(
     "Llama: the model's vocabulary is smaller than the data's. Why: the data has ids that the "
     "model has no embedding for. Fix: make .vocabulary at least that of the data (256 for Bytes).");
 
-}  // namespace sinter::llama
+}  // namespace sinter::detail::llama

@@ -21,13 +21,14 @@ struct MlpOptions {
                 (classifier))
 };
 
+namespace detail {
 namespace mlp {
 
 /// A linear layer with torch.nn.Linear's layout and initial values.
 template <int In, bool IsHidden = false>
 inline constexpr LinearOptions like_torch{.layout = WeightLayout::out_in,
-                                          .weight = uniform(float(1 / square_root(In))),
-                                          .bias = uniform(float(1 / square_root(In))),
+                                          .weight = Init::uniform(float(1 / square_root(In))),
+                                          .bias = Init::uniform(float(1 / square_root(In))),
                                           .hidden = IsHidden};
 
 /// The first layer: linear, then ReLU.
@@ -70,6 +71,7 @@ struct ClassLoss {
 };
 
 }  // namespace mlp
+}  // namespace detail
 
 /// A multilayer perceptron with ReLU. For regression, a batch has values[0] inputs and values[1]
 /// targets, and the loss is the mean squared error over all numbers of all targets. For a
@@ -85,21 +87,22 @@ struct Mlp {
   static constexpr void trace(auto& g) {
     auto x = body(g, g.template values<O.in>());
     if constexpr (O.classifier) {
-      g.result(g.unit("output", mlp::ClassLoss<O.hidden, O.out>{}, x, g.targets()));
+      g.result(g.unit("output", detail::mlp::ClassLoss<O.hidden, O.out>{}, x, g.targets()));
     } else {
       auto target = g.template target_values<O.out>();
-      g.result(g.unit("output", mlp::Loss<O.hidden, O.out>{}, x, target));
+      g.result(g.unit("output", detail::mlp::Loss<O.hidden, O.out>{}, x, target));
     }
   }
   static constexpr void predict(auto& g) {
     auto x = body(g, g.template values<O.in>());
-    g.result(g.unit("output", mlp::Output<O.hidden, O.out>{}, x));
+    g.result(g.unit("output", detail::mlp::Output<O.hidden, O.out>{}, x));
   }
 
  private:
   static constexpr Value<O.hidden> body(auto& g, Value<O.in> x) {
-    auto h = g.unit("input", mlp::Input<O.in, O.hidden>{}, x);
-    if constexpr (O.layers > 2) h = g.repeat(O.layers - 2, "hidden", mlp::Hidden<O.hidden>{}, h);
+    auto h = g.unit("input", detail::mlp::Input<O.in, O.hidden>{}, x);
+    if constexpr (O.layers > 2)
+      h = g.repeat(O.layers - 2, "hidden", detail::mlp::Hidden<O.hidden>{}, h);
     return h;
   }
 };

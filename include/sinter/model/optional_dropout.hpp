@@ -3,7 +3,7 @@
 #include "sinter/graph/tracer.hpp"
 #include "sinter/layer/dropout.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Adds dropout of x to the graph, or nothing if the probability is 0.
 template <int W, float Probability>
@@ -15,4 +15,4 @@ constexpr Value<W> optional_dropout(auto& g, const char* name, Value<W> x) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

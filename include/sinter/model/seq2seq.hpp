@@ -22,6 +22,7 @@
 
 namespace sinter {
 
+namespace detail {
 namespace seq2seq {
 
 /// A matrix in torch.nn's layout, out × in.
@@ -177,7 +178,7 @@ struct LastRowBlock {
 /// The bias of logits, which Hugging Face's files hold and which is not trained.
 template <int Vocabulary>
 constexpr Param final_logits_bias() {
-  Param bias = vector("final_logits_bias", Vocabulary, zeros);
+  Param bias = Param::vector("final_logits_bias", Vocabulary, Init::zeros);
   bias.dimensions = {1, Vocabulary};
   return bias;
 }
@@ -214,6 +215,7 @@ struct NextTokenOfRows {
 };
 
 }  // namespace seq2seq
+}  // namespace detail
 
 /// An encoder-decoder. Each row of the encoder attends to the whole text; each row of the decoder
 /// attends to itself, to those before it and to the whole text. Norms follow the residual sums. One
@@ -237,42 +239,42 @@ template <Seq2SeqOptions O = {}>
 struct Seq2Seq {
   using slot = slot::model;
   using Options = Seq2SeqOptions;
-  using rules = seq2seq::Rules;
+  using rules = detail::seq2seq::Rules;
   static constexpr Options options = O;
   static constexpr std::array frozen{"final_logits_bias"};
 
   static constexpr void trace(auto& g) {
     auto text = g.tokens(1), reply = g.tokens(0), targets = g.targets(0);
-    auto [x, table] = decoded(g, seq2seq::DecoderBlock<O>{}, text, reply);
-    g.result(g.tied_unit("", table, seq2seq::ReplyLoss<O>{}, x, targets));
+    auto [x, table] = decoded(g, detail::seq2seq::DecoderBlock<O>{}, text, reply);
+    g.result(g.tied_unit("", table, detail::seq2seq::ReplyLoss<O>{}, x, targets));
   }
   static constexpr void predict(auto& g) {
     auto text = g.tokens(1), reply = g.tokens(0);
-    auto [x, table] = decoded(g, seq2seq::LastRowBlock<O>{}, text, reply);
-    g.result(g.tied_unit("", table, seq2seq::NextToken<O>{}, x));
+    auto [x, table] = decoded(g, detail::seq2seq::LastRowBlock<O>{}, text, reply);
+    g.result(g.tied_unit("", table, detail::seq2seq::NextToken<O>{}, x));
   }
   /// Predicts as predict() does, at each position of a reply.
   static constexpr void predict_rows(auto& g) {
     auto text = g.tokens(1), reply = g.tokens(0);
-    auto [x, table] = decoded(g, seq2seq::DecoderBlock<O>{}, text, reply);
-    g.result(g.tied_unit("", table, seq2seq::NextTokenOfRows<O>{}, x));
+    auto [x, table] = decoded(g, detail::seq2seq::DecoderBlock<O>{}, text, reply);
+    g.result(g.tied_unit("", table, detail::seq2seq::NextTokenOfRows<O>{}, x));
   }
   /// The files of the class that the options choose; without such a class, only the weights.
   template <class R>
   static HuggingFace hugging_face() {
-    return seq2seq::files_of(options, sizeof(typename R::precision::master));
+    return detail::seq2seq::files_of(options, sizeof(typename R::precision::master));
   }
 
  private:
   /// The decoder's output, where `last` is its last block, and a value of the unit that has the
   /// table.
   static constexpr auto decoded(auto& g, auto last, Ids text, Ids reply) {
-    auto table = g.unit("model", seq2seq::EncoderEmbed<O>{}, text);
-    auto encoded =
-        g.repeat(O.encoder_layers, "model.encoder.layers", seq2seq::EncoderBlock<O>{}, table);
-    auto embedded = g.tied_unit("model.decoder", table, seq2seq::DecoderEmbed<O>{}, reply);
+    auto table = g.unit("model", detail::seq2seq::EncoderEmbed<O>{}, text);
+    auto encoded = g.repeat(O.encoder_layers, "model.encoder.layers",
+                            detail::seq2seq::EncoderBlock<O>{}, table);
+    auto embedded = g.tied_unit("model.decoder", table, detail::seq2seq::DecoderEmbed<O>{}, reply);
     auto x = g.repeat_with_last(O.decoder_layers, "model.decoder.layers",
-                                seq2seq::DecoderBlock<O>{}, last, embedded, encoded);
+                                detail::seq2seq::DecoderBlock<O>{}, last, embedded, encoded);
     return std::pair(x, table);
   }
 };

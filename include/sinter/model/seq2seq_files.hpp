@@ -6,7 +6,7 @@
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/model/seq2seq_options.hpp"
 
-namespace sinter::seq2seq {
+namespace sinter::detail::seq2seq {
 
 /// The classes of models that transformers has for Seq2Seq.
 enum class Family : std::uint8_t { none, bart, blenderbot_small, marian };
@@ -25,4 +25,4 @@ constexpr Family family_of(const Seq2SeqOptions& o) {
 /// The files of the class family_of(o). `master_bytes`: bytes of one master weight.
 HuggingFace files_of(const Seq2SeqOptions& o, std::size_t master_bytes);
 
-}  // namespace sinter::seq2seq
+}  // namespace sinter::detail::seq2seq

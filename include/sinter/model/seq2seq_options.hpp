@@ -71,6 +71,7 @@ struct Seq2SeqOptions {
                 (start).at_least(-1), (end).at_least(-1), (pad).at_least(-1))
 };
 
+namespace detail {
 namespace seq2seq {
 
 SINTER_RULE(WidthFits,
@@ -113,4 +114,5 @@ using Rules = RuleList<WidthFits, ContextWithinPositions, VocabularyHoldsData, V
                        OffsetIsOfATable>;
 
 }  // namespace seq2seq
+}  // namespace detail
 }  // namespace sinter

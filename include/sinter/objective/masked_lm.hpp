@@ -22,12 +22,11 @@ struct MaskedLmOptions {
   SINTER_FIELDS((share).above(0).at_most(1), (mask).at_least(-1))
 };
 
+namespace detail {
 SINTER_RULE(DataHaveTokens, R::data::vocabulary > 0,
             "MaskedLm: the data have no tokens. Why: it hides tokens and has them predicted, and "
             "these data are numbers. Fix: leave it out, or train on data with a vocabulary, such "
             "as Tokens or Bytes.");
-
-namespace detail {
 
 /// True if an id is below the vocabulary of R's model, or if the model states none.
 template <class R>
@@ -38,8 +37,6 @@ constexpr bool model_holds(int id) {
     return true;
   }
 }
-
-}  // namespace detail
 
 template <MaskedLmOptions O>
 SINTER_RULE(ModelHoldsMask, detail::model_holds<R>(O.mask),
@@ -56,6 +53,7 @@ SINTER_MODEL_RULE(
 /// The objective of masked language models with these options.
 /// throws    ArgumentError if options.mask is -1 and the data have no mask token
 Objective masked_lm(const MaskedLmOptions& options, const DataTokens& tokens);
+}  // namespace detail
 
 /// Masked language modelling (Devlin et al. 2019, "BERT", section 3.1): each token that is not
 /// special is chosen with the probability `share`, and its row predicts it. 80 % of chosen tokens
@@ -73,16 +71,16 @@ template <MaskedLmOptions O = {}>
 struct MaskedLm {
   using slot = slot::objective;
   using Options = MaskedLmOptions;
-  using rules = RuleList<DataHaveTokens, ModelHoldsMask<O>>;
-  using model_rules = RuleList<SeesBothSides>;
+  using rules = RuleList<detail::DataHaveTokens, detail::ModelHoldsMask<O>>;
+  using model_rules = RuleList<detail::SeesBothSides>;
   static constexpr Options options = O;
   /// The figure shown beside the loss; not comparable with that of a model that predicts all
   /// tokens.
-  static constexpr Figure headline{"bits per hidden token", bits};
+  static constexpr Figure headline{"bits per hidden token", detail::bits};
 
   /// Returns the objective for data with these tokens; see masked_lm().
   static Objective objective(const Options& o, const DataTokens& tokens) {
-    return masked_lm(o, tokens);
+    return detail::masked_lm(o, tokens);
   }
 };
 

@@ -23,6 +23,7 @@ struct AdafactorOptions {
                 (warmup_init))
 };
 
+namespace detail {
 SINTER_RULE(AdafactorHasOneRate,
             (!R::optimizer::options.relative_step ||
              R::optimizer::options.lr == AdafactorOptions{}.lr) &&
@@ -30,6 +31,7 @@ SINTER_RULE(AdafactorHasOneRate,
             "Adafactor: lr is given beside relative_step, or warmup_init without it. Why: a "
             "relative step makes the rate from the number of the step, and only it can warm up. "
             "Fix: leave out one of the two.");
+}  // namespace detail
 
 /// Adafactor (Shazeer and Stern 2018) with the arithmetic of transformers' Adafactor, and by
 /// default with the settings of its Trainer. A matrix's second moment is stored as one number per
@@ -38,7 +40,8 @@ template <AdafactorOptions O = {}>
 struct Adafactor {
   using slot = slot::optimizer;
   using Options = AdafactorOptions;
-  using rules = RuleList<AdafactorHasOneRate, MastersAreFloat, NotClippedByValue>;
+  using rules =
+      RuleList<detail::AdafactorHasOneRate, detail::MastersAreFloat, detail::NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr Offer offered{"Adafactor<>", 110};
   static constexpr std::string_view why_fixed(std::string_view option) {
@@ -49,13 +52,13 @@ struct Adafactor {
   static constexpr bool casts = true;
 
   /// The shape of exp_avg_sq_row; for a vector it has one number per element.
-  static constexpr StateShape of_rows(const Layer& layer, int number) {
+  static constexpr detail::StateShape of_rows(const detail::Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, 1,
             kernel::adafactor_factored(p.rows, p.columns) ? p.rows : int(p.size())};
   }
   /// The shape of exp_avg_sq_col; empty for a vector.
-  static constexpr StateShape of_columns(const Layer& layer, int number) {
+  static constexpr detail::StateShape of_columns(const detail::Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {Element::f32, kernel::adafactor_factored(p.rows, p.columns) ? 1 : 0, p.columns};
   }
@@ -68,7 +71,7 @@ struct Adafactor {
       return std::array{rows, columns};
     }
   }();
-  static constexpr std::int64_t workspace(const Layer& layer, int number) {
+  static constexpr std::int64_t workspace(const detail::Layer& layer, int number) {
     const Param& p = layer.params[number];
     return std::int64_t(sizeof(float)) * kernel::adafactor_scratch(p.rows, p.columns);
   }

@@ -29,7 +29,7 @@ struct Adam {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    kernel::AdamWStep step = adamw_step(o, s);
+    kernel::AdamWStep step = detail::adamw_step(o, s);
     step.coupled = true;
     kernel::adamw(s.stream, s.master, s.gradient, s.state[0].data, s.state[1].data, s.copy, s.size,
                   step);

@@ -20,6 +20,7 @@ struct AdamWOptions {
                 (weight_decay).at_least(0).adjustable())
 };
 
+namespace detail {
 /// The constants of one step of Adam for the stretch s. The options o have AdamWOptions' names.
 kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
   kernel::AdamWStep step;
@@ -33,6 +34,7 @@ kernel::AdamWStep adamw_step(const auto& o, const auto& s) {
   step.correction2 = 1 - std::pow(o.beta2, double(s.step));
   return step;
 }
+}  // namespace detail
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019), with the arithmetic of
 /// torch.optim.AdamW. Biases and norms do not decay. The state is two numbers per parameter.
@@ -47,7 +49,7 @@ struct AdamW {
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
     kernel::adamw(s.stream, s.master, s.gradient, s.state[0].data, s.state[1].data, s.copy, s.size,
-                  adamw_step(o, s));
+                  detail::adamw_step(o, s));
   }
 };
 

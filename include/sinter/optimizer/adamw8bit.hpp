@@ -17,24 +17,24 @@ template <AdamWOptions O = {}>
 struct AdamW8bit {
   using slot = slot::optimizer;
   using Options = AdamWOptions;
-  using rules = RuleList<MastersAreFloat, NotClippedByValue>;
+  using rules = RuleList<detail::MastersAreFloat, detail::NotClippedByValue>;
   static constexpr Options options = O;
   static constexpr Offer offered{"AdamW8bit<>", 100};
   static constexpr bool by_parameter = true;
   static constexpr bool casts = true;
 
   /// True if a parameter's moments are 8-bit.
-  static constexpr bool quantizes(const Layer& layer, int number) {
+  static constexpr bool quantizes(const detail::Layer& layer, int number) {
     const bool embedding = layer.ids_below > 0 && !layer.loss;
     return layer.params[number].size() >= 4096 && !embedding;
   }
   /// The shape of exp_avg and of exp_avg_sq.
-  static constexpr StateShape of_moment(const Layer& layer, int number) {
+  static constexpr detail::StateShape of_moment(const detail::Layer& layer, int number) {
     const Param& p = layer.params[number];
     return {quantizes(layer, number) ? Element::u8 : Element::f32, p.rows, p.columns};
   }
   /// The shape of exp_avg_scale and of exp_avg_sq_scale; empty if the moments are not quantized.
-  static constexpr StateShape of_scales(const Layer& layer, int number) {
+  static constexpr detail::StateShape of_scales(const detail::Layer& layer, int number) {
     return {Element::f32, quantizes(layer, number) ? 1 : 0,
             int(kernel::adamw8bit_scales(layer.params[number].size()))};
   }
@@ -45,7 +45,7 @@ struct AdamW8bit {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    const kernel::AdamWStep step = adamw_step(o, s);
+    const kernel::AdamWStep step = detail::adamw_step(o, s);
     auto state = [&](int region) { return s.template part<float>(region); };
     auto codes = [&](int region) { return s.template part<std::uint8_t>(region); };
     if (quantizes(s.layer, s.number)) {

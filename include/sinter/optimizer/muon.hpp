@@ -36,6 +36,7 @@ struct MuonOptions {
                 (adamw_weight_decay).at_least(0).adjustable())
 };
 
+namespace detail {
 /// True if parameter `number` of a layer is updated by Muon's iteration, false if by AdamW.
 constexpr bool is_hidden_matrix(const Layer& layer, int number) {
   return layer.params[number].fan_out > 0;
@@ -55,55 +56,56 @@ struct HasHiddenMatrix {
         sizeof(R) == 0,
         "Muon: the model of this recipe has no hidden matrix. Why: all of it would get "
         "AdamW, and Muon's own rate nothing to do. Fix: use AdamW, or a model with layers "
-        "between the first and the last; a layer of your own says hidden() of its matrix.");
+        "between the first and the last; a layer of your own says Param::hidden of its matrix.");
   }
 };
+}  // namespace detail
 
 /// Muon: momentum orthogonalised by the Newton-Schulz iteration (Jordan et al. 2024), with the
-/// arithmetic of torch.optim.Muon in fp32. For a hidden matrix (hidden() in layer/layer.hpp), in
+/// arithmetic of torch.optim.Muon in fp32. For a hidden matrix (Param::hidden), in
 /// either layout:
 ///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum), or b without nesterov
 ///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u).
 /// All other parameters get AdamW: embeddings, heads (tied or not), biases and norms, each Linear
-/// with `.hidden = false` (Mlp's first and last), and matrices of your own layers without hidden().
+/// with `.hidden = false` (Mlp's first and last), and matrices of your own layers without Param::hidden.
 /// A fused matrix, such as GPT-2's q, k and v, is one matrix. The state is one number per parameter
 /// of a hidden matrix, two per other parameter.
 template <MuonOptions O = {}>
 struct Muon {
   using slot = slot::optimizer;
   using Options = MuonOptions;
-  using rules = RuleList<MastersAreFloat, NotClippedByValue>;
-  using model_rules = RuleList<HasHiddenMatrix>;
+  using rules = RuleList<detail::MastersAreFloat, detail::NotClippedByValue>;
+  using model_rules = RuleList<detail::HasHiddenMatrix>;
   static constexpr Options options = O;
   static constexpr bool by_parameter = true;
 
   /// The shape of momentum_buffer; empty for parameters that are not hidden matrices.
-  static constexpr StateShape of_matrices(const Layer& layer, int number) {
+  static constexpr detail::StateShape of_matrices(const detail::Layer& layer, int number) {
     const Param& p = layer.params[number];
-    return {Element::f32, is_hidden_matrix(layer, number) ? p.rows : 0, p.columns};
+    return {Element::f32, detail::is_hidden_matrix(layer, number) ? p.rows : 0, p.columns};
   }
   /// The shape of exp_avg and exp_avg_sq; empty for hidden matrices.
-  static constexpr StateShape of_others(const Layer& layer, int number) {
+  static constexpr detail::StateShape of_others(const detail::Layer& layer, int number) {
     const Param& p = layer.params[number];
-    return {Element::f32, is_hidden_matrix(layer, number) ? 0 : p.rows, p.columns};
+    return {Element::f32, detail::is_hidden_matrix(layer, number) ? 0 : p.rows, p.columns};
   }
   static constexpr std::array regions{Region{"momentum_buffer", Type::state, nullptr, of_matrices},
                                       Region{"exp_avg", Type::state, nullptr, of_others},
                                       Region{"exp_avg_sq", Type::state, nullptr, of_others}};
 
   /// Bytes of workspace; for a hidden matrix twice its size, plus twice its smaller side squared.
-  static constexpr std::int64_t workspace(const Layer& layer, int number) {
-    if (!is_hidden_matrix(layer, number)) return 0;
+  static constexpr std::int64_t workspace(const detail::Layer& layer, int number) {
+    if (!detail::is_hidden_matrix(layer, number)) return 0;
     const Param& p = layer.params[number];
-    const std::int64_t size = padded(p.size()), small = std::min(p.rows, p.columns);
-    return std::int64_t(sizeof(float)) * (2 * size + 2 * padded(small * small));
+    const std::int64_t size = detail::padded(p.size()), small = std::min(p.rows, p.columns);
+    return std::int64_t(sizeof(float)) * (2 * size + 2 * detail::padded(small * small));
   }
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    if (is_hidden_matrix(s.layer, s.number)) return update_matrix(o, s);
+    if (detail::is_hidden_matrix(s.layer, s.number)) return update_matrix(o, s);
     const AdamWOptions others{o.adamw_lr, o.beta1, o.beta2, o.eps, o.adamw_weight_decay};
-    kernel::AdamWStep step = adamw_step(others, s);
+    kernel::AdamWStep step = detail::adamw_step(others, s);
     step.lr = others.lr * s.rate_factor;
     kernel::adamw(s.stream, s.master, s.gradient, s.template part<float>(1),
                   s.template part<float>(2), s.copy, s.size, step);
@@ -118,7 +120,7 @@ struct Muon {
     kernel::scale(s.stream, buffer, keep, buffer, s.size);
     kernel::accumulate(s.stream, direction, buffer, s.size);
     if (o.nesterov) {
-      float* kept = direction + padded(s.size);
+      float* kept = direction + detail::padded(s.size);
       kernel::scale(s.stream, buffer, keep, kept, s.size);
       kernel::accumulate(s.stream, kept, direction, s.size);
     } else {
@@ -142,8 +144,8 @@ struct Muon {
     constexpr float a = 3.4445f, b = -4.7750f, c = 2.0315f;
     const bool wide = s.rows <= s.columns;
     const int n = std::min(s.rows, s.columns);
-    const std::int64_t size = padded(s.size), square = std::int64_t(n) * n;
-    float *y = x + size, *gram = y + size, *polynomial = gram + padded(square);
+    const std::int64_t size = detail::padded(s.size), square = std::int64_t(n) * n;
+    float *y = x + size, *gram = y + size, *polynomial = gram + detail::padded(square);
     kernel::scale_to_unit_norm(s.stream, x, s.size, 1e-7);
     const auto inputs = o.rounded ? kernel::MatmulInputs::rounded : s.stream.matmul_inputs();
     kernel::Stream stream(s.stream, inputs);

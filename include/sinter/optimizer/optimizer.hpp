@@ -11,7 +11,9 @@
 
 namespace sinter {
 
+namespace detail {
 inline constexpr int max_regions = 4;  ///< maximum number of regions of one policy
+}  // namespace detail
 
 /// A range of flat parameters that an optimizer treats alike. The element types are those of master
 /// weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
@@ -21,7 +23,7 @@ struct ParameterSpan {
   M* master;               ///< the weights to update
   const G* gradient;       ///< to multiply by decision->scale, then clamp to ± decision->limit
   /// The optimizer's regions, in its order; empty for regions with a shape of their own.
-  std::array<kernel::Flat<S>, max_regions> state;
+  std::array<kernel::Flat<S>, detail::max_regions> state;
   C* copy;  ///< receives the new weights; null if there is no copy or Optimizer::casts is not true
   std::int64_t size;     ///< number of parameters
   bool decayed;          ///< true if weight decay applies
@@ -31,6 +33,7 @@ struct ParameterSpan {
   const kernel::Decision* decision;  ///< in the device's memory: the bounds of gradients
 };
 
+namespace detail {
 /// One whole parameter, for an optimizer that is not elementwise.
 template <class M, class G, class S, class C>
 struct SpanOfParameter : ParameterSpan<M, G, S, C> {
@@ -66,6 +69,7 @@ constexpr bool makes_copy(const Model& model) {
   if constexpr (requires { Optimizer::casts; }) return Optimizer::casts && model.keeps_copy();
   return false;
 }
+}  // namespace detail
 
 namespace touches {
 /// States what `update` touches: it consumes gradients, and changes masters, state and, if Optimizer casts,
@@ -74,12 +78,14 @@ template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);
   each(model, i, Use::modify, model.masters(), out);
-  for_each_region<Optimizer>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
-  if (makes_copy<Optimizer>(model)) each(model, i, Use::write, Space::weights, out);
+  detail::for_each_region<Optimizer>(model,
+                                     [&](int r) { each(model, i, Use::modify, region(r), out); });
+  if (detail::makes_copy<Optimizer>(model)) each(model, i, Use::write, Space::weights, out);
   decision(Use::read, out);
 }
 }  // namespace touches
 
+namespace detail {
 namespace executes {
 
 /// Runs one `update`: of all parameters of its units, or of this rank's shards if ranks share it.
@@ -201,5 +207,6 @@ inline constexpr Kind update_kind{.name = "update",
                                   .workspace = executes::update_workspace<Optimizer>,
                                   .if_applied = true,
                                   .by_shards = true};
+}  // namespace detail
 
 }  // namespace sinter

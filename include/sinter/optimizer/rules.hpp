@@ -5,7 +5,7 @@
 
 #include "sinter/policy/concepts.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 SINTER_RULE(MastersAreFloat,
             (std::is_same_v<typename R::precision::master, float> &&
@@ -21,4 +21,4 @@ SINTER_RULE(
     "whole, and how large each gradient was is lost in its update. Fix: use ClipNorm or NoClip.",
     "the optimizer takes matrices or blocks whole, so how large each gradient was is lost");
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,11 +15,13 @@ struct SgdOptions {
                 (weight_decay).at_least(0).adjustable(), (nesterov))
 };
 
+namespace detail {
 SINTER_RULE(NesterovHasMomentum,
             !R::optimizer::options.nesterov || R::optimizer::options.momentum > 0,
             "Sgd: nesterov needs momentum. Why: it is a correction of the momentum's step, and "
             "without momentum there is nothing to correct. Fix: make momentum positive (0.9 is "
             "usual), or leave nesterov out.");
+}  // namespace detail
 
 /// Stochastic gradient descent, with or without momentum, with the arithmetic of torch.optim.SGD.
 /// Biases and norms do not decay. The state is one number per parameter, or none without momentum.
@@ -27,7 +29,7 @@ template <SgdOptions O = {}>
 struct Sgd {
   using slot = slot::optimizer;
   using Options = SgdOptions;
-  using rules = RuleList<NesterovHasMomentum>;
+  using rules = RuleList<detail::NesterovHasMomentum>;
   static constexpr Options options = O;
   static constexpr Offer offered{O.momentum == 0 ? "Sgd<> without momentum"
                                                  : "Sgd<{.momentum = …}>"};

@@ -19,6 +19,7 @@ constexpr std::string_view name_of(GradientCompression compression) {
   return compression == GradientCompression::bf16 ? "bf16" : "none";
 }
 
+namespace detail {
 /// Number of leading elements that go through the workspace, as kernels must not overwrite what they
 /// still read.
 inline constexpr std::int64_t compressed_apart = 64;
@@ -53,5 +54,6 @@ inline void expand(kernel::Stream& stream, float* numbers, std::int64_t count,
                  apart * std::int64_t(sizeof(BFloat16)));
   kernel::cast(stream, reinterpret_cast<const BFloat16*>(workspace), numbers, apart);
 }
+}  // namespace detail
 
 }  // namespace sinter

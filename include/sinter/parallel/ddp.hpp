@@ -46,10 +46,11 @@ constexpr void reduce_compressed(const Model& model, const Instruction& i, const
   parts(model, i.what, i.count, {Operation::all_reduce, Does, Space::gradient, 0, 0, Element::bf16},
         out);
   for (std::size_t k = before; k < out.size(); ++k)
-    out[k].first *= bytes_of(Element::f32) / bytes_of(Element::bf16);
+    out[k].first *= detail::bytes_of(Element::f32) / detail::bytes_of(Element::bf16);
 }
 }  // namespace traffic
 
+namespace detail {
 namespace executes {
 template <class Gradient>
 void reduce(Machine& machine, const Bound& bound) {
@@ -162,6 +163,7 @@ constexpr void walk_with_buckets(const Model& model, const Program& program,
     }
   }
 }
+}  // namespace detail
 
 /// Data parallel training (Li et al. 2020): every rank has the whole model and a part of the global
 /// batch. In the last micro-batch, each bucket of gradients is reduced as soon as it is final,
@@ -170,7 +172,7 @@ template <DdpOptions O = {}>
 struct Ddp {
   using slot = slot::parallel;
   using Options = DdpOptions;
-  using rules = RuleList<CompressesFloats>;
+  using rules = RuleList<detail::CompressesFloats>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
   static constexpr int ranks(const Options& o) { return o.ranks; }
@@ -178,20 +180,24 @@ struct Ddp {
   template <class R>
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
-    Program rewritten = room_for(program);
+    Program rewritten = detail::room_for(program);
     constexpr bool compressed = O.compression == GradientCompression::bf16;
-    constexpr const Kind& start = compressed ? reduce_compressed_kind : reduce_kind<Gradient>;
-    constexpr const Kind& wait = compressed ? await_compressed_kind : await_reduce_kind<Gradient>;
-    const std::vector<Bucket> buckets =
-        cut_into_buckets(model, O.first_bucket_bytes, O.bucket_bytes);
-    walk_with_buckets(
+    constexpr const Kind& start =
+        compressed ? detail::reduce_compressed_kind : detail::reduce_kind<Gradient>;
+    constexpr const Kind& wait =
+        compressed ? detail::await_compressed_kind : detail::await_reduce_kind<Gradient>;
+    const std::vector<detail::Bucket> buckets =
+        detail::cut_into_buckets(model, O.first_bucket_bytes, O.bucket_bytes);
+    detail::walk_with_buckets(
         model, program, buckets,
         [&](const Instruction& i) {
           if (i.kind->role == Role::norm)
-            for (const Bucket& b : buckets) rewritten.push_back({&wait, b.what, b.count});
+            for (const detail::Bucket& b : buckets) rewritten.push_back({&wait, b.what, b.count});
           rewritten.push_back(i);
         },
-        [&](const Bucket& b) { rewritten.push_back({&start, b.what, b.count, When::last}); });
+        [&](const detail::Bucket& b) {
+          rewritten.push_back({&start, b.what, b.count, When::last});
+        });
     return rewritten;
   }
 };

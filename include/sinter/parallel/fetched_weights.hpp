@@ -41,6 +41,7 @@ constexpr void fetch_weights(const Model& model, const Instruction& i, const OnR
 }
 }  // namespace traffic
 
+namespace detail {
 /// The functions that run these instructions (src/parallel/fetched_weights.cpp).
 namespace executes {
 void fetch_weights(Machine&, const Bound&);
@@ -64,8 +65,6 @@ inline constexpr Kind await_weights_kind{.name = "await weights",
 /// trained, or masters are offloaded.
 inline constexpr Kind copy_weights_kind{
     .name = "copy weights", .touch = touches::copy_weights, .run = executes::copy_weights};
-
-namespace detail {
 
 /// The units whose weights each instruction of a program reads.
 class WeightReads {
@@ -103,8 +102,6 @@ class WeightReads {
   }
 };
 
-}  // namespace detail
-
 /// Adds instructions that fetch weights of units from other ranks, or, if masters are not split, make them of
 /// masters. Weights are fetched while the previous instruction that reads any runs, and freed once read. What
 /// two consecutive readers share is fetched once.
@@ -140,5 +137,6 @@ constexpr Program fetch_weights(const Model& model, const Program& program) {
   }
   return rewritten;
 }
+}  // namespace detail
 
 }  // namespace sinter

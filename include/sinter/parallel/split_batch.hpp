@@ -17,7 +17,7 @@ template <Traffic::Does Does>
 constexpr void collect(const Model& model, const Instruction& i, const OnRank&, TrafficList& out) {
   Traffic like{Operation::reduce, Does, Space::gradient};
   like.element = model.sizes.element[int(Type::gradient)];
-  like.peer = root_rank;
+  like.peer = detail::root_rank;
   parts(model, i.what, i.count, like, out);
 }
 /// States that the root broadcasts the weights that layers read.
@@ -26,11 +26,12 @@ constexpr void distribute(const Model& model, const Instruction& i, const OnRank
                           TrafficList& out) {
   Traffic like{Operation::broadcast, Does, model.weights()};
   like.element = element_of_weights(model);
-  like.peer = root_rank;
+  like.peer = detail::root_rank;
   parts(model, i.what, i.count, like, out);
 }
 }  // namespace traffic
 
+namespace detail {
 namespace executes {
 
 template <class Gradient>
@@ -83,6 +84,7 @@ inline constexpr Kind await_distribute_kind{.name = "await broadcast",
                                             .touch = touches::weights<Use::finish>,
                                             .run = executes::await_distribute<Weight>,
                                             .traffic = traffic::distribute<Traffic::waits>};
+}  // namespace detail
 
 /// Data parallel training in which one rank updates for all, like torch.nn.DataParallel. Each rank computes
 /// its part of the global batch, and gradients are summed at the first rank. Only this rank updates and
@@ -103,17 +105,17 @@ struct SplitBatch {
     using Gradient = typename Precision::gradient;
     using Weight = typename Precision::compute;  // also the masters' type if there is no copy
     const short all = short(model.order.size());
-    Program rewritten = room_for(program);
+    Program rewritten = detail::room_for(program);
     for (Instruction i : program) {
       const Role role = i.kind->role;
       if (role == Role::norm) {
-        rewritten.push_back({&collect_kind<Gradient>, 0, all});
-        rewritten.push_back({&await_collect_kind<Gradient>, 0, all});
+        rewritten.push_back({&detail::collect_kind<Gradient>, 0, all});
+        rewritten.push_back({&detail::await_collect_kind<Gradient>, 0, all});
       }
       rewritten.push_back(i);
       if (role != Role::update) continue;
-      rewritten.push_back({&distribute_kind<Weight>, i.what, i.count});
-      rewritten.push_back({&await_distribute_kind<Weight>, i.what, i.count});
+      rewritten.push_back({&detail::distribute_kind<Weight>, i.what, i.count});
+      rewritten.push_back({&detail::await_distribute_kind<Weight>, i.what, i.count});
     }
     return rewritten;
   }

@@ -42,7 +42,7 @@ inline constexpr Exchange from_shards{Operation::all_gather, Operation::broadcas
 constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffic like,
                          TrafficList& out) {
   for (const bool decayed : {true, false})
-    model.each_exchanged(model.part(unit, decayed), [&](FlatSlice array, int owner) {
+    model.each_exchanged(model.part(unit, decayed), [&](detail::FlatSlice array, int owner) {
       like.operation = exchange(owner);
       like.first = array.first;
       like.count = array.size;
@@ -52,6 +52,7 @@ constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffi
 }
 }  // namespace traffic
 
+namespace detail {
 namespace executes {
 /// Calls visit(array, size) with the decayed and the undecayed part of a run of units in a flat space.
 template <class T>
@@ -82,5 +83,6 @@ void await_gradients(Machine& machine, const Bound& bound) {
                        [&](Gradient* array, std::int64_t) { machine.communicator().wait(array); });
 }
 }  // namespace executes
+}  // namespace detail
 
 }  // namespace sinter

@@ -46,6 +46,7 @@ constexpr void gather(const Model& model, const Instruction& i, const OnRank&, T
 
 }  // namespace traffic
 
+namespace detail {
 namespace executes {
 
 /// Clears the gaps between parameters in temporary buffers of units, as nothing else writes them.
@@ -66,9 +67,9 @@ void clear_gaps(Machine& machine, const Bound& bound) {
     clear(decayed + model.block(unit).undecayed, model.unit_elements(unit));
     for (const Parameter& p : machine.parameters_of(unit)) {
       const Param& param = p.layer->params[p.number];
-      if (param.running) continue;
+      if (param.is_running) continue;
       const std::int64_t at = p.offset - model.offsets[std::size_t(unit)].of(param);
-      const std::int64_t end = (param.matrix ? 0 : decayed) + at + p.size;
+      const std::int64_t end = (param.decays ? 0 : decayed) + at + p.size;
       clear(end, padded(end));
     }
   }
@@ -144,6 +145,7 @@ inline constexpr Kind await_gather_kind{.name = Owned ? "await broadcast" : "awa
 SINTER_RULE(StageIsAtMostThree, R::parallel::options.stage <= 3,
             "Zero: there are only stages 1, 2 and 3. Why: stage 3 splits all that a model has. "
             "Fix: .stage = 3.");
+}  // namespace detail
 
 /// ZeRO, stage 1: data parallel training in which each rank updates its shard of the parameters and keeps only
 /// that shard of the optimizer's state (Rajbhandari et al. 2020). Gradients are summed as in Ddp, to the same
@@ -166,7 +168,7 @@ template <ZeroOptions O = {}>
 struct Zero {
   using slot = slot::parallel;
   using Options = ZeroOptions;
-  using rules = RuleList<StageIsAtMostThree>;
+  using rules = RuleList<detail::StageIsAtMostThree>;
   static constexpr Options options = O;
   static constexpr bool reduces = true;
   static constexpr int shards = O.ranks;                  ///< see Model::shards
@@ -178,31 +180,31 @@ struct Zero {
   template <class R>
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
-    constexpr bool owned = ByParameter<typename R::optimizer>;
+    constexpr bool owned = detail::ByParameter<typename R::optimizer>;
     if constexpr (shards == 1)
       return Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = 1}>::template rewrite<R>(model, program);
-    const std::vector<Bucket> buckets =
-        cut_into_buckets(model, DdpOptions{}.first_bucket_bytes, O.bucket_bytes);
-    Program rewritten = room_for(program);
+    const std::vector<detail::Bucket> buckets =
+        detail::cut_into_buckets(model, DdpOptions{}.first_bucket_bytes, O.bucket_bytes);
+    Program rewritten = detail::room_for(program);
     // In stage 2, a bucket is waited for when the next one is to start, and the last one at the end of
     // the micro-batch. So at most two whole buckets exist at once.
-    const Bucket* started = nullptr;
+    const detail::Bucket* started = nullptr;
     const auto add_shards = [&] {
       if (splits_gradients && started)
-        rewritten.push_back({&add_shards_kind<Gradient>, started->what, started->count});
+        rewritten.push_back({&detail::add_shards_kind<Gradient>, started->what, started->count});
     };
     const auto visit = [&](Instruction i) {
       if (i.kind->role == Role::update) return update<R>(i.kind, buckets, rewritten);
       if (i.kind->role == Role::end) add_shards();
       if (i.kind->role == Role::norm && !splits_gradients)
-        for (const Bucket& b : buckets)
-          rewritten.push_back({&await_scatter_kind<owned>, b.what, b.count});
+        for (const detail::Bucket& b : buckets)
+          rewritten.push_back({&detail::await_scatter_kind<owned>, b.what, b.count});
       rewritten.push_back(i);
     };
-    walk_with_buckets(model, program, buckets, visit, [&](const Bucket& bucket) {
+    detail::walk_with_buckets(model, program, buckets, visit, [&](const detail::Bucket& bucket) {
       add_shards();
       started = &bucket;
-      rewritten.push_back({&scatter_kind<Gradient, owned>, bucket.what, bucket.count,
+      rewritten.push_back({&detail::scatter_kind<Gradient, owned>, bucket.what, bucket.count,
                            splits_gradients ? When::always : When::last});
     });
     return rewrite_forward(model, rewritten);
@@ -210,24 +212,24 @@ struct Zero {
   /// Fetches weights in evaluation and prediction, too.
   static constexpr Program rewrite_forward(const Model& model, const Program& program) {
     if (!model.fetches_weights()) return program;
-    return fetch_weights(model, program);
+    return detail::fetch_weights(model, program);
   }
 
  private:
   /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless its weights
   /// are fetched when they are read.
   template <class R>
-  static constexpr void update(const Kind* kind, const std::vector<Bucket>& buckets,
+  static constexpr void update(const Kind* kind, const std::vector<detail::Bucket>& buckets,
                                Program& rewritten) {
-    constexpr bool owned = ByParameter<typename R::optimizer>;
-    for (const Bucket& bucket : buckets) {
+    constexpr bool owned = detail::ByParameter<typename R::optimizer>;
+    for (const detail::Bucket& bucket : buckets) {
       rewritten.push_back({kind, bucket.what, bucket.count});
       if (splits_weights) continue;
-      rewritten.push_back({&gather_kind<owned>, bucket.what, bucket.count});
+      rewritten.push_back({&detail::gather_kind<owned>, bucket.what, bucket.count});
     }
     if (splits_weights) return;
-    for (const Bucket& bucket : buckets)
-      rewritten.push_back({&await_gather_kind<owned>, bucket.what, bucket.count});
+    for (const detail::Bucket& bucket : buckets)
+      rewritten.push_back({&detail::await_gather_kind<owned>, bucket.what, bucket.count});
   }
 };
 

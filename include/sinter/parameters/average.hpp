@@ -30,10 +30,12 @@ namespace touches {
 template <class Policy>
 constexpr void average(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::read, model.masters(), out);
-  for_each_region<Policy>(model, [&](int r) { each(model, i, Use::modify, region(r), out); });
+  detail::for_each_region<Policy>(model,
+                                  [&](int r) { each(model, i, Use::modify, region(r), out); });
 }
 }  // namespace touches
 
+namespace detail {
 namespace executes {
 /// Moves the average of a run of units towards the weights. The first step sets it to the weights.
 template <class Policy, class Master>
@@ -60,6 +62,7 @@ inline constexpr Kind average_kind{.name = "average",
                                    .role = Role::follow,
                                    .if_applied = true,
                                    .by_shards = true};
+}  // namespace detail
 
 /// Keeps an exponential moving average of the weights (Polyak & Juditsky 1992), updated after each
 /// step and named "ema" in checkpoints. Training itself does not change. The flag --average of
@@ -74,8 +77,8 @@ struct Average {
 
   template <class R>
   static constexpr Program rewrite(const Model& model, Program program) {
-    program.push_back(
-        {&average_kind<Average, typename R::precision::master>, 0, short(model.order.size())});
+    program.push_back({&detail::average_kind<Average, typename R::precision::master>, 0,
+                       short(model.order.size())});
     return program;
   }
 };

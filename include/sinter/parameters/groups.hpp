@@ -16,17 +16,19 @@ struct groups {
 }  // namespace slot
 
 struct GroupOptions {
-  double learning_rate = 1;                             ///< factor of the step's rate; at least 0
-  ParameterGroup::Decay decay = ParameterGroup::usual;  ///< whether weight decay applies
+  double learning_rate = 1;  ///< factor of the step's rate; at least 0
+  detail::ParameterGroup::Decay decay =
+      detail::ParameterGroup::usual;  ///< whether weight decay applies
 };
 
 /// A group of parameters whose names match a pattern; * stands for any characters.
-template <Text Names, GroupOptions O = {}>
+template <detail::Text Names, GroupOptions O = {}>
 struct Group {
   /// The group as data, for Groups.
-  static constexpr ParameterGroup value{Names.text, O.learning_rate, O.decay};
+  static constexpr detail::ParameterGroup value{Names.text, O.learning_rate, O.decay};
 };
 
+namespace detail {
 template <class P>
 concept IsGroup = requires {
   { P::value } -> std::convertible_to<ParameterGroup>;
@@ -52,6 +54,7 @@ SINTER_RULE(
     "Groups: the learning_rate of a group is below 0, or not finite. What: the groups, with their "
     "factors, are in this error. Why: it is a factor of the learning rate, and below 0 the loss "
     "would be climbed. Fix: at least 0; 0 keeps the parameters as they are.");
+}  // namespace detail
 
 /// Gives parameters factors of the learning rate, and weight decay, by their names:
 ///   Groups<Group<"wte.*", {.learning_rate = 0.1}>,
@@ -61,26 +64,27 @@ SINTER_RULE(
 template <class... All>
 struct Groups {
   using slot = slot::groups;
-  using rules = RuleList<FactorsAreAllowed<All...>>;
+  using rules = RuleList<detail::FactorsAreAllowed<All...>>;
 
  private:
   template <class P>
-  static constexpr ParameterGroup value_of() {
-    if constexpr (IsGroup<P>) {
+  static constexpr detail::ParameterGroup value_of() {
+    if constexpr (detail::IsGroup<P>) {
       return P::value;
     } else {
-      (void)&this_is_not_a_group<P>;
+      (void)&detail::this_is_not_a_group<P>;
       return {};
     }
   }
 
  public:
-  static constexpr std::array<ParameterGroup, sizeof...(All)> parameter_groups{value_of<All>()...};
+  static constexpr std::array<detail::ParameterGroup, sizeof...(All)> parameter_groups{
+      value_of<All>()...};
   /// The groups in words, such as "wte.*: rate × 0.1, *.bias: rate × 1, not decayed".
   static std::string text() {
     constexpr const char* decay[]{"", ", not decayed", ", decayed"};
     std::string all;
-    for (const ParameterGroup& group : parameter_groups) {
+    for (const detail::ParameterGroup& group : parameter_groups) {
       char number[40];
       std::snprintf(number, sizeof number, ": rate × %g", group.learning_rate);
       all += (all.empty() ? "" : ", ") + std::string(group.pattern) + number + decay[group.decay];

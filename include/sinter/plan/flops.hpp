@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/program/model.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Cost of a node's backward, in units of its forward: 1 for the gradient of its parameters, and 1 for those of
 /// its operands (2 for a layer without parameters). Gradients that are not needed do not count.
@@ -47,4 +47,4 @@ constexpr std::int64_t training_flops(const Model& model, int context, int secon
   return sums[0] + (sums[1] * second_context + sums[pooled(0)] + sums[pooled(1)]) / context;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

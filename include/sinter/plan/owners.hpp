@@ -3,9 +3,7 @@
 #pragma once
 #include "sinter/program/regions.hpp"
 
-namespace sinter {
-
-namespace detail {
+namespace sinter::detail {
 
 /// The slices that are owned as a whole, in their order, still without owners: each matrix, and the vectors of
 /// each unit together, which are small.
@@ -15,7 +13,7 @@ constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   for_each_parameter(model, [&](int unit, int n, int p) {
     const Node& node = model.nodes[std::size_t(n)];
     const Param& param = node.layer->params[p];
-    if (param.matrix)
+    if (param.decays)
       slices.push_back({{{model.place_of(unit, node, p), padded(param.stored())}, 0}, 0});
   });
   for (const short unit : model.order)
@@ -33,8 +31,6 @@ struct Load {
     return elements > other.elements || (elements == other.elements && rank > other.rank);
   }
 };
-
-}  // namespace detail
 
 /// Assigns each matrix of a model, and the vectors of each unit, to one of `ranks` ranks: the largest first, each
 /// to the rank with the fewest elements so far (Graham 1969). The maximum of a rank is at most 4/3 of that in
@@ -85,4 +81,4 @@ class SplitLayout {
   std::vector<OwnedSlice> owned_;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 
 #include "sinter/program/regions.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A parameter: its name and shape, its place in memory, and how it is trained.
 struct Parameter {
@@ -15,12 +15,12 @@ struct Parameter {
   std::int64_t offset;              ///< in every flat buffer, in elements
   std::int64_t size;                ///< number of elements
   Init init;                        ///< its initial values
-  bool decayed, frozen;  ///< true if weight decay acts on it; true if no optimizer updates it
-  bool running = false;  ///< true if forward changes it (running() in layer.hpp); then also frozen
-  double learning_rate = 1;        ///< factor of the step's learning rate
-  int unit;                        ///< the unit that owns it
-  const Layer* layer;              ///< the layer that reads it
-  int number;                      ///< index in the parameters of the layer
+  bool decayed, frozen;      ///< true if weight decay acts on it; true if no optimizer updates it
+  bool running = false;      ///< true if forward changes it (Param::running); then also frozen
+  double learning_rate = 1;  ///< factor of the step's learning rate
+  int unit;                  ///< the unit that owns it
+  const Layer* layer;        ///< the layer that reads it
+  int number;                ///< index in the parameters of the layer
   std::vector<StatePart> state{};  ///< by region; empty if it is frozen
   /// The only rank that stores its split state, if parameters have owners (Model::owned); else -1.
   int owner = -1;
@@ -38,4 +38,4 @@ std::string unit_name(const Model& model, int unit);
 /// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none.
 std::string subject(const Model& model, const Instruction& instruction);
 
-}  // namespace sinter
+}  // namespace sinter::detail

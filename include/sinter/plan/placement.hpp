@@ -8,7 +8,7 @@
 #include "sinter/program/regions.hpp"
 #include "sinter/program/walk.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A buffer, and the positions in the program between which it lives.
 struct Buffer {
@@ -195,4 +195,4 @@ class Placer {
   return Placer(model, program).placement;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

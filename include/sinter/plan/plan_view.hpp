@@ -5,7 +5,7 @@
 #include "sinter/plan/placement.hpp"
 #include "sinter/plan/unit_planner.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A program with its placement, frozen.
 struct PlacementView {
@@ -80,4 +80,4 @@ struct PlanView {
   ForwardProgram forward_program = nullptr;  ///< rewrites by the policies of this recipe
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

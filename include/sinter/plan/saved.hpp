@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/program/unit.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Where backward finds what it reads of a unit.
 class Kept {
@@ -43,7 +43,7 @@ class Kept {
     for (int n = 0; n < unit.block.nodes; ++n) {
       const Node& node = unit.node(n);
       for (int k = 0; k < node.layer->saved_count; ++k)
-        if (node.layer->saved[k].kind != Keep::own)
+        if (node.layer->saved[k].kind != Keep::Kind::own)
           needed[referenced(node, node.layer->saved[k])] = true;
     }
     return needed;
@@ -82,10 +82,10 @@ class Kept {
     for (int n = 0; n < unit.block.nodes; ++n) {
       const Node& node = unit.node(n);
       for (int k = 0; k < node.layer->saved_count && !recomputed[n]; ++k)
-        if (const Keep& keep = node.layer->saved[k]; keep.kind == Keep::own)
+        if (const Keep& keep = node.layer->saved[k]; keep.kind == Keep::Kind::own)
           own[n][k] = take(sizes.tensor(own_local(unit, node, keep)));
     }
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 #include "sinter/plan/saved.hpp"
 #include "sinter/policy/hooks.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Plans a block in its constructor, and appends the block's layer calls to a list.
 class UnitPlanner {
@@ -110,7 +110,7 @@ class UnitPlanner {
     Touches& touches = plan.phase[int(phase)];
     if (n.borrowed > 0) touches.tied = true;
     for (int p = n.borrowed; p < n.layer->param_count; ++p)
-      touches.weights |= !n.layer->params[p].running;
+      touches.weights |= !n.layer->params[p].is_running;
   }
   constexpr void use_scratch(const Node& n) {
     auto rows = [&](int operand) { return sizes.rows[unit.local(n.in[operand]).axis]; };
@@ -138,7 +138,7 @@ class UnitPlanner {
     use_results(d);
     for (int k = 0; k < d.layer->saved_count; ++k) {
       const Keep& keep = d.layer->saved[k];
-      if (keep.kind != Keep::own) {
+      if (keep.kind != Keep::Kind::own) {
         // Some layers name an operand or result through `saved` in forward, too.
         out.back().saved[k] = use(now[referenced(d, keep)], unit.local(referenced(d, keep)));
         continue;
@@ -156,7 +156,7 @@ class UnitPlanner {
     begin_call(true, n);
     for (int k = 0; k < d.layer->saved_count; ++k) {
       const Keep& keep = d.layer->saved[k];
-      out.back().saved[k] = keep.kind == Keep::own
+      out.back().saved[k] = keep.kind == Keep::Kind::own
                                 ? use(own[n][k], own_local(unit, d, keep))
                                 : use(now[referenced(d, keep)], unit.local(referenced(d, keep)));
     }
@@ -284,4 +284,4 @@ constexpr void choose_plans(Graph& graph, const RecomputedInside& inside) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -3,15 +3,13 @@
 #pragma once
 #include <type_traits>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A list of policies, such as those that claim a slot.
 template <class... Policies>
 struct PolicyList {
   static constexpr int count = sizeof...(Policies);  ///< number of policies
 };
-
-namespace detail {
 
 /// Concatenates lists of policies. (An operator on lists would make the compiler instantiate each
 /// policy, to look for friends.)
@@ -44,8 +42,6 @@ constexpr void visit_each(PolicyList<Policies...>, auto& visit) {
   (visit(static_cast<Policies*>(nullptr)), ...);
 }
 
-}  // namespace detail
-
 /// Calls visit(static_cast<P*>(nullptr)) for each policy P that `visit` accepts, such as each with a hook:
 ///   for_each_policy(typename R::all{}, []<hook::HasFrozen P>(P*) { … });
 /// Nothing is compiled for the other policies.
@@ -54,8 +50,6 @@ constexpr void for_each_policy(PolicyList<Policies...>, Visit visit) {
   using Taken = detail::PoliciesThat<detail::TakenBy<Visit>::template One, Policies...>;
   detail::visit_each(Taken{}, visit);
 }
-
-namespace detail {
 
 /// The slot of P; void if P is not a policy.
 template <class P>
@@ -101,6 +95,4 @@ struct Others<PolicyList<Slots...>, PolicyList<Found...>, First, Rest...>
              std::conditional_t<(std::is_same_v<typename SlotOf<First>::type, Slots> || ...),
                                 PolicyList<Found...>, PolicyList<Found..., First>>,
              Rest...> {};
-
-}  // namespace detail
-}  // namespace sinter
+}  // namespace sinter::detail

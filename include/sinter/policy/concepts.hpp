@@ -30,7 +30,7 @@ namespace sinter {
 ///   predict(g)   (optional) declares a prediction, with units of the same names and parameters
 ///   predict_rows(g)  (optional, beside predict) declares a prediction at each position
 template <class P>
-concept ModelPolicy = Policy<P, slot::model>;
+concept ModelPolicy = detail::Policy<P, slot::model>;
 
 /// The data a recipe learns from, as far as memory and rules depend on it. data/data_view.hpp has the
 /// optional members with which a binary reads them.
@@ -39,7 +39,7 @@ concept ModelPolicy = Policy<P, slot::model>;
 ///   second_context   (optional) maximum rows of a sequence on axis 1 (HostBatch::second_starts);
 ///                    `context` by default
 template <class P>
-concept DataPolicy = Policy<P, slot::data> && requires {
+concept DataPolicy = detail::Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;
   { P::vocabulary } -> std::convertible_to<int>;
 };
@@ -54,7 +54,7 @@ concept DataPolicy = Policy<P, slot::data> && requires {
 ///   matmul_inputs   (optional) what matmuls of layers do to fp32 inputs; nothing by default
 /// ensures   if compute is not master, a program casts the weights before it reads them
 template <class P>
-concept PrecisionPolicy = Policy<P, slot::precision> && requires {
+concept PrecisionPolicy = detail::Policy<P, slot::precision> && requires {
   sizeof(typename P::compute);
   sizeof(typename P::statistic);
   sizeof(typename P::gradient);
@@ -62,6 +62,7 @@ concept PrecisionPolicy = Policy<P, slot::precision> && requires {
   sizeof(typename P::accumulate);
 };
 
+namespace detail {
 /// The type of the optimizer's state in the precision policy P.
 template <class P>
 struct StateTypeOf {
@@ -73,10 +74,12 @@ template <class P>
 struct StateTypeOf<P> {
   using type = typename P::state;  ///< the type that P states
 };
+}  // namespace detail
 /// StateTypeOf as a type.
 template <class P>
-using StateOf = typename StateTypeOf<P>::type;
+using StateOf = typename detail::StateTypeOf<P>::type;
 
+namespace detail {
 /// What matmuls of layers do to their fp32 inputs in the precision policy P.
 template <class P>
 constexpr kernel::MatmulInputs matmul_inputs_of() {
@@ -86,6 +89,7 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
     return kernel::MatmulInputs::whole;
   }
 }
+}  // namespace detail
 
 /// Updates parameters from gradients that are reduced and final.
 ///   update(options, stretch)       advances the master weights of a ParameterSpan by one step;
@@ -98,10 +102,11 @@ constexpr kernel::MatmulInputs matmul_inputs_of() {
 ///                                  whole
 ///   workspace(layer, number)       (optional) the bytes that an update of this parameter needs
 template <class P>
-concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
-  P::regions;
-  { P::learning_rate(o) } -> std::convertible_to<double>;
-};
+concept OptimizerPolicy =
+    detail::Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
+      P::regions;
+      { P::learning_rate(o) } -> std::convertible_to<double>;
+    };
 
 /// Schedules the learning rate: gives the factor of it at each step. The schedule, not the run, has
 /// the number of steps.
@@ -110,7 +115,7 @@ concept OptimizerPolicy = Policy<P, slot::optimizer> && requires(const typename 
 /// ensures   the factor is >= 0
 template <class P>
 concept SchedulePolicy =
-    Policy<P, slot::schedule> &&
+    detail::Policy<P, slot::schedule> &&
     (requires(const typename P::Options& o, std::int64_t step) {
       { P::factor(o, step) } -> std::convertible_to<double>;
     } || requires(const typename P::Options& o, const typename P::State& s, std::int64_t step) {
@@ -123,15 +128,16 @@ concept SchedulePolicy =
 ///   limit(options)   (optional) the maximum magnitude of each gradient after this scaling
 /// ensures   both are above 0
 template <class P>
-concept ClippingPolicy = Policy<P, slot::clipping> && requires(const typename P::Options& o) {
-  { P::bound(o) } -> std::convertible_to<double>;
-};
+concept ClippingPolicy =
+    detail::Policy<P, slot::clipping> && requires(const typename P::Options& o) {
+      { P::bound(o) } -> std::convertible_to<double>;
+    };
 
 /// Chooses how many sequences a step has, and how many of them are computed at once.
 ///   micro            sequences of a micro-batch, for which activations are planned
 ///   options.global   sequences of a step
 template <class P>
-concept BatchPolicy = Policy<P, slot::batch> && requires {
+concept BatchPolicy = detail::Policy<P, slot::batch> && requires {
   { P::micro } -> std::convertible_to<int>;
   { P::options.global } -> std::convertible_to<int>;
 };
@@ -144,7 +150,7 @@ concept BatchPolicy = Policy<P, slot::batch> && requires {
 ///   Chosen, fits               (optional) choose another recipe to plan, see Budget
 /// ensures   the step has the same bits as the plain program's
 template <class P>
-concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
+concept MemoryPolicy = detail::Policy<P, slot::memory> && requires(const detail::Layer& layer) {
   { P::recomputed_inside(layer) } -> std::same_as<bool>;
 };
 
@@ -162,10 +168,11 @@ concept MemoryPolicy = Policy<P, slot::memory> && requires(const Layer& layer) {
 ///   at_root          (optional) true if only one rank updates (Model::at_root)
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>
-concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P::Options& o) {
-  { P::reduces } -> std::convertible_to<bool>;
-  { P::ranks(o) } -> std::convertible_to<int>;
-};
+concept ParallelPolicy =
+    detail::Policy<P, slot::parallel> && requires(const typename P::Options& o) {
+      { P::reduces } -> std::convertible_to<bool>;
+      { P::ranks(o) } -> std::convertible_to<int>;
+    };
 
 /// Chooses the device that computes steps, such as the CPU.
 ///   on_host         true if code on the host may touch the device's memory
@@ -174,7 +181,7 @@ concept ParallelPolicy = Policy<P, slot::parallel> && requires(const typename P:
 ///   join(stream, world)   makes the Communicator of this process, where ranks are processes; see nccl_rank(),
 ///                   shared_memory_rank() and hosts_rank(). Recipes with ranks need it unless on_host
 template <class P>
-concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Options& o) {
+concept DevicePolicy = detail::Policy<P, slot::device> && requires(const typename P::Options& o) {
   { P::on_host } -> std::convertible_to<bool>;
   P::open(o);
 };
@@ -182,8 +189,9 @@ concept DevicePolicy = Policy<P, slot::device> && requires(const typename P::Opt
 /// Decides what a run does when a step goes wrong. Without such a policy, training stops.
 ///   recover(options, state, step)   returns the Reaction to the step; see policy/hooks.hpp
 template <class P>
-concept RecoveryPolicy = Policy<P, slot::recovery> && hook::Recovers<P>;
+concept RecoveryPolicy = detail::Policy<P, slot::recovery> && detail::hook::Recovers<P>;
 
+namespace detail {
 template <class P, class Slot>
 concept InAnotherSlot = !std::same_as<typename P::slot, Slot>;
 
@@ -201,5 +209,6 @@ concept CompletePolicy =
     (InAnotherSlot<P, slot::parallel> || ParallelPolicy<P>) &&
     (InAnotherSlot<P, slot::device> || DevicePolicy<P>) &&
     (InAnotherSlot<P, slot::recovery> || RecoveryPolicy<P>);
+}  // namespace detail
 
 }  // namespace sinter

@@ -10,7 +10,7 @@
 
 #include "sinter/base/range.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// True if a field of type T is a number, and so has a range.
 template <class T>
@@ -45,13 +45,13 @@ concept HasFields = requires { S::list_fields(); };
 template <HasFields S>
 inline constexpr auto fields_of = S::list_fields();
 
-}  // namespace sinter
+}  // namespace sinter::detail
 
 namespace boost::hana {
 
 /// Makes an aggregate that lists its fields a Struct of Boost.Hana.
 template <class S>
-struct accessors_impl<S, when<sinter::HasFields<S>>> {
+struct accessors_impl<S, when<sinter::detail::HasFields<S>>> {
   static constexpr auto apply() { return S::list_accessors(); }
 };
 
@@ -81,7 +81,7 @@ struct accessors_impl<S, when<sinter::HasFields<S>>> {
 // called with the aggregate, which is how options are checked (option_checks.hpp).
 #define SINTER_FIELD(said) SINTER_FIELD_OF said
 #define SINTER_FIELD_OF(name) \
-  ::sinter::Field { #name }
+  ::sinter::detail::Field { #name }
 #define SINTER_ACCESSOR(said) SINTER_ACCESSOR_OF(SINTER_NAME said)
 #define SINTER_NAME(name) name,
 #define SINTER_ACCESSOR_OF(...) SINTER_ACCESSOR_OF_FIRST(__VA_ARGS__)

@@ -82,6 +82,7 @@ struct StepFigures;
 struct Tokenizer;  // data/tokenizer/tokenizer.hpp
 enum class Reaction : std::uint8_t;
 
+namespace detail {
 namespace hook {
 
 template <class P>
@@ -354,5 +355,6 @@ constexpr auto other_hooks() {
                     Hook{"takes_tokenizer", data && hook::HasTakesTokenizer<P>},
                     Hook{"has_examples", data && hook::HasHasExamples<P>}};
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -10,7 +10,7 @@
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/hooks.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Calls visit(field, value) for each field of an aggregate that is a Struct of Boost.Hana. If the
 /// aggregate has no SINTER_FIELDS, each Field has only a name.
@@ -32,7 +32,6 @@ constexpr void for_each_field(auto& aggregate, auto visit) {
 template <class Aggregate>
 concept Listed = std::is_empty_v<Aggregate> || boost::hana::Struct<Aggregate>::value;
 
-namespace detail {
 template <class Aggregate, class... Names, class... Accessors>
 constexpr int stray_name(const boost::hana::tuple<boost::hana::pair<Names, Accessors>...>&) {
   int number = 0, first = -1;
@@ -40,7 +39,6 @@ constexpr int stray_name(const boost::hana::tuple<boost::hana::pair<Names, Acces
    ...);
   return first;
 }
-}  // namespace detail
 
 /// Index of the first name in an aggregate's list that is none of its fields, or -1.
 template <class Aggregate>
@@ -142,4 +140,4 @@ template <class P>
   return !mistakes.any();
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -13,7 +13,7 @@
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/option_checks.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// One option of a policy, or one number of its run state.
 struct Option {
@@ -56,8 +56,6 @@ template <class P>
 struct StateEntry {
   typename P::State value{};  ///< the state that the run changes
 };
-
-namespace detail {
 
 template <class P>
 std::string_view why_fixed(std::string_view name) {
@@ -110,8 +108,6 @@ struct WithEntry {
   struct One : std::bool_constant<has<P>> {};
 };
 
-}  // namespace detail
-
 template <template <class> class Entry, class Policies>
 class PolicySet;
 
@@ -150,11 +146,9 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
   }
 };
 
-namespace detail {
 template <template <class> class Entry, class... All>
 auto set_of(PolicyList<All...>)
     -> PolicySet<Entry, PoliciesThat<WithEntry<Entry>::template One, All...>>;
-}  // namespace detail
 
 /// The run-time options of all policies of the recipe R.
 template <class R>
@@ -163,4 +157,4 @@ using OptionSet = decltype(detail::set_of<OptionsEntry>(typename R::all{}));
 template <class R>
 using StateSet = decltype(detail::set_of<StateEntry>(typename R::all{}));
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -4,7 +4,7 @@
 #include "sinter/policy/claims.hpp"
 #include "sinter/policy/hooks.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// True if a policy of the recipe R chooses which tokens of the data are shown and predicted.
 template <class R>
@@ -24,4 +24,4 @@ constexpr bool pads_sequences() {
   return found;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

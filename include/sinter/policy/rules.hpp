@@ -50,7 +50,6 @@ template <class... Rules>
 struct RuleList {};
 
 namespace detail {
-
 template <class R, class... Rules>
 constexpr bool hold(RuleList<Rules...>) {
   return (Rules::template holds<R> && ...);
@@ -64,6 +63,5 @@ template <class R, class P>
     return true;
   }
 }
-
 }  // namespace detail
 }  // namespace sinter

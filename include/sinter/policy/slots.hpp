@@ -64,6 +64,7 @@ struct recovery {
 };
 }  // namespace slot
 
+namespace detail {
 /// True if a recipe resumes from a checkpoint only with the same policy in this slot.
 template <class Slot>
 constexpr bool is_decisive() {
@@ -91,5 +92,6 @@ struct OptionsOf {
   const void* slot;     ///< tag_of the policy's slot
   const void* options;  ///< the policy's Options, or State
 };
+}  // namespace detail
 
 }  // namespace sinter

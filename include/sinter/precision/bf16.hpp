@@ -20,7 +20,7 @@ struct Bf16 {
   using accumulate = float;
 
   static constexpr Program rewrite(const Model& model, const Program& program) {
-    return cast_after_update(model, program);
+    return detail::cast_after_update(model, program);
   }
 };
 

@@ -5,9 +5,11 @@
 
 namespace sinter {
 
+namespace detail {
 namespace executes {
 void cast(Machine&, const Bound&);
 }
+}  // namespace detail
 namespace touches {
 /// States what `cast` touches: it reads the masters and writes the copy of the weights.
 constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
@@ -16,6 +18,7 @@ constexpr void cast(const Model& model, const Instruction& i, TouchList& out) {
 }
 }  // namespace touches
 
+namespace detail {
 /// The kind of the instruction that casts the masters of consecutive units to weights.
 inline constexpr Kind cast{.name = "cast",
                            .touch = touches::cast,
@@ -44,5 +47,6 @@ constexpr Program cast_after_update(const Model& model, const Program& program) 
   }
   return rewritten;
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -49,13 +49,13 @@ struct Fp16 {
   static constexpr State initial(const Options& o) { return {o.initial_scale, 0}; }
   static constexpr double loss_scale(const State& s) { return s.scale; }
   static bool after_step(const Options& o, State& s, bool finite) {
-    adapt(s, o, finite);
+    detail::adapt(s, o, finite);
     return true;
   }
 
   static constexpr Program rewrite(const Model& model, const Program& program) {
     if constexpr (O.masters) {
-      return cast_after_update(model, program);
+      return detail::cast_after_update(model, program);
     } else {
       return program;
     }

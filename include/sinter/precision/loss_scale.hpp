@@ -16,6 +16,7 @@ struct LossScale {
   SINTER_FIELDS((scale), (clean))
 };
 
+namespace detail {
 /// Adapts the scale after a step, like torch.amp.GradScaler: doubles it after o.growth_interval
 /// applied steps in a row, halves it after each step whose gradients are not finite.
 /// throws    NonFiniteError if the scale would fall below o.minimum_scale
@@ -33,5 +34,6 @@ void adapt(LossScale& s, const auto& o, bool finite) {
         "learning rate, a longer warm-up or a lower clipping bound may help.");
   s = {s.scale / 2, 0};
 }
+}  // namespace detail
 
 }  // namespace sinter

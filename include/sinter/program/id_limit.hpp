@@ -6,7 +6,7 @@
 
 #include "sinter/program/model.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The exclusive bound of the ids of an external input: the size of the smallest table that looks
 /// them up, or, for targets, the number of classes. The largest int if there is no bound.
@@ -33,4 +33,4 @@ constexpr bool is_encoder_decoder(const Model& predicting) {
          inputs[0].axis == 1 && inputs[1].axis == 0;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -29,10 +29,12 @@ enum class Space : std::uint8_t {
 };
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
+namespace detail {
 /// Printed names of spaces, by Space. All regions are "state".
 inline constexpr const char* space_names[]{
     "input",   "starts", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
     "fetched", "saved",  "workspace", "kept",    "running",  "decision", "state"};
+}  // namespace detail
 
 /// What an instruction does with a buffer, which is open while its content counts. With accumulate and
 /// consume, gradients of shared values, tied weights and several micro-batches add up.
@@ -105,8 +107,10 @@ struct Kind {
   /// Needs no bytes.
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };
+namespace detail {
 /// Phase p as a bit of Kind::phases.
 constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
+}  // namespace detail
 
 /// The iterations of the loop in which an instruction runs. Outside the loop each instruction runs
 /// once.
@@ -123,6 +127,7 @@ struct Instruction {
 /// Instructions in their order; those between `loop` and `end` run once for each micro-batch.
 using Program = std::vector<Instruction>;
 
+namespace detail {
 /// Returns an empty program with room for a policy's rewrite of `from`. (Growing step by step costs
 /// most in constant evaluation.)
 constexpr Program room_for(const Program& from) {
@@ -130,5 +135,6 @@ constexpr Program room_for(const Program& from) {
   result.reserve(2 * from.size() + 64);
   return result;
 }
+}  // namespace detail
 
 }  // namespace sinter

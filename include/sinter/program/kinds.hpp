@@ -6,6 +6,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// Functions that run instructions, for Kind::run (src/run/kinds.cpp).
 namespace executes {
 void nothing(Machine&, const Bound&);
@@ -15,6 +16,7 @@ void loss(Machine&, const Bound&);
 void copy_running(Machine&, const Bound&);
 void keep_running(Machine&, const Bound&);
 }  // namespace executes
+}  // namespace detail
 
 namespace touches {
 
@@ -36,11 +38,11 @@ constexpr void load(const Model& model, const Instruction&, TouchList& out) {
 
 /// States what phase P of a unit does to its running values. Only forward changes them, once in each
 /// micro-batch; evaluation and a frozen unit read the kept ones.
-template <Phase P>
+template <detail::Phase P>
 constexpr void running(const Model& model, short unit, TouchList& out) {
-  if (P == Phase::evaluate || !model.changes_running(unit)) {
+  if (P == detail::Phase::evaluate || !model.changes_running(unit)) {
     out.push_back({Use::read, Space::kept, unit});
-  } else if (P == Phase::forward) {
+  } else if (P == detail::Phase::forward) {
     out.push_back({Use::modify, Space::running, unit});
   }
 }
@@ -64,12 +66,12 @@ constexpr void keep_running(const Model& model, const Instruction&, TouchList& o
 
 /// States what the layer calls of phase P of a unit read and write outside the unit. All of them read the
 /// starts, which say how many rows there are.
-template <Phase P>
+template <detail::Phase P>
 constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
-  const Unit& unit = model.units[i.what];
-  const Block& block = model.block(i.what);
-  const UnitPlan& plan = model.plan(i.what);
-  const sinter::Touches& t = plan.at(P);
+  const detail::Unit& unit = model.units[i.what];
+  const detail::Block& block = model.block(i.what);
+  const detail::UnitPlan& plan = model.plan(i.what);
+  const sinter::detail::Touches& t = plan.at(P);
   starts(Use::read, out);
   for (int k = 0; k < block.inputs; ++k) {
     if (!t.input[k]) continue;
@@ -82,13 +84,13 @@ constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   if (block.running > 0) running<P>(model, i.what, out);
   if (t.weights) out.push_back({Use::read, model.weights(), i.what});
   if (t.tied) out.push_back({Use::read, model.weights(), short(unit.tied)});
-  bool writes = P == Phase::evaluate || (P == Phase::forward && !plan.loss) ||
-                (P == Phase::backward && plan.loss);
+  bool writes = P == detail::Phase::evaluate || (P == detail::Phase::forward && !plan.loss) ||
+                (P == detail::Phase::backward && plan.loss);
   for (int k = 0; k < block.outputs && writes; ++k)
     out.push_back({Use::write, Space::value, short(unit.first_value + k)});
-  if ((P == Phase::forward || P == Phase::recompute) && plan.saved_bytes)
+  if ((P == detail::Phase::forward || P == detail::Phase::recompute) && plan.saved_bytes)
     out.push_back({Use::write, Space::saved, i.what});
-  if (P != Phase::backward) return;
+  if (P != detail::Phase::backward) return;
   if (plan.saved_bytes) out.push_back({Use::consume, Space::saved, i.what});
   for (int k = 0; k < block.outputs && !plan.loss; ++k)
     out.push_back({Use::consume, Space::d_value, short(unit.first_value + k)});
@@ -126,7 +128,7 @@ namespace traffic {
 /// except for an empty part.
 constexpr void parts(const Model& model, int first, int count, Traffic like, TrafficList& out) {
   for (const bool decayed : {true, false}) {
-    const FlatSlice part = model.slice(first, count, decayed);
+    const detail::FlatSlice part = model.slice(first, count, decayed);
     like.first = part.first;
     like.count = part.size;
     if (part.size > 0) out.push_back(like);
@@ -162,6 +164,7 @@ constexpr void keep_running(const Model& model, const Instruction&, const OnRank
 
 }  // namespace traffic
 
+namespace detail {
 /// Computes a unit's values, and its saved block.
 inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, executes::calls,
                               Role::none, calls_of(Phase::forward)};
@@ -193,5 +196,6 @@ inline constexpr Kind result{"result", touches::result, executes::nothing};
 inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
 /// Ends the part that runs once for each micro-batch.
 inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
+}  // namespace detail
 
 }  // namespace sinter

@@ -7,7 +7,7 @@
 
 #include "sinter/program/model.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// True if a use does not require an open buffer.
 constexpr bool may_open(Use use) {
@@ -58,4 +58,4 @@ class CellTable {
   constexpr const std::vector<Cell>& all() const { return cells; }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

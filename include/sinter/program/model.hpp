@@ -7,6 +7,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// Where the decayed and the undecayed parameters of a unit begin in flat buffers, and its running
 /// values among the master weights, in elements.
 struct ParameterOffsets {
@@ -14,7 +15,7 @@ struct ParameterOffsets {
   std::int64_t running = 0;                 ///< where these begin, in the master weights
   /// Where the part begins that contains this parameter.
   constexpr std::int64_t of(const Param& param) const {
-    return param.running ? running : param.matrix ? decayed : undecayed;
+    return param.is_running ? running : param.decays ? decayed : undecayed;
   }
 };
 
@@ -50,28 +51,29 @@ struct OwnedSlice : ShardSlice {
 
 /// The rank that does all updates if Model::at_root().
 inline constexpr int root_rank = 0;
+}  // namespace detail
 
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: first
 /// all decayed parameters, then all undecayed ones, both with the units in `order`. In the master
 /// weights and their copy the frozen units follow, and then the running values of the other units.
 struct Model {
-  std::span<const Node> nodes;             ///< Graph::nodes
-  std::span<const Local> locals;           ///< Graph::locals
-  std::span<const Block> blocks;           ///< Graph::blocks
-  std::span<const Unit> units;             ///< Graph::units
-  std::span<const External> externals;     ///< Graph::externals
-  std::span<const int> writers;            ///< the unit that returns each value
-  std::span<const int> results;            ///< values that leave the model
-  std::span<const UnitPlan> plans;         ///< plan of each block; then of each kept whole, if any
-  std::span<const LayerCall> layer_calls;  ///< layer calls of the plans
+  std::span<const detail::Node> nodes;          ///< Graph::nodes
+  std::span<const detail::Local> locals;        ///< Graph::locals
+  std::span<const detail::Block> blocks;        ///< Graph::blocks
+  std::span<const detail::Unit> units;          ///< Graph::units
+  std::span<const detail::External> externals;  ///< Graph::externals
+  std::span<const int> writers;                 ///< the unit that returns each value
+  std::span<const int> results;                 ///< values that leave the model
+  std::span<const detail::UnitPlan> plans;  ///< plan of each block; then of each kept whole, if any
+  std::span<const detail::LayerCall> layer_calls;  ///< layer calls of the plans
   /// The units whose parameters are trained, in the order in which their gradients become final.
   std::span<const short> order;
-  std::span<const ParameterOffsets> offsets;  ///< where each unit's parameters begin
+  std::span<const detail::ParameterOffsets> offsets;  ///< where each unit's parameters begin
   /// Where each parameter of each node begins within the part of its unit, see offset_of().
   std::span<const std::int64_t> parameter_offsets;
-  std::span<const Region> regions;    ///< regions of all policies, in the order of their slots
-  Sizes sizes;                        ///< rows and bytes of tensors
-  SpaceTable spaces = space_table();  ///< where each space but regions lies
+  std::span<const Region> regions;  ///< regions of all policies, in the order of their slots
+  detail::Sizes sizes;              ///< rows and bytes of tensors
+  detail::SpaceTable spaces = detail::space_table();    ///< where each space but regions lies
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements of all units
   std::int64_t running = 0;  ///< elements of all running values that steps change
   /// Number of ranks over which what only the update needs is sharded; at 1 nothing is. The decayed and
@@ -80,27 +82,27 @@ struct Model {
   int shards = 1;
   /// The slices that ranks own, if the optimizer takes parameters whole. They replace equal shards, and
   /// in their order cover all that is trained. Empty if shards are equal.
-  std::span<const OwnedSlice> owned;
+  std::span<const detail::OwnedSlice> owned;
 
   constexpr int count() const { return int(units.size()); }  ///< number of units
   /// The block of a unit.
-  constexpr const Block& block(int unit) const { return blocks[units[unit].block]; }
+  constexpr const detail::Block& block(int unit) const { return blocks[units[unit].block]; }
   /// The plan of a unit.
-  constexpr const UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
+  constexpr const detail::UnitPlan& plan(int unit) const { return plans[units[unit].plan]; }
   /// Where parameter number p of a node begins within its part of its owner, a unit, in elements.
-  constexpr std::int64_t offset_of(const Node& node, int p) const {
+  constexpr std::int64_t offset_of(const detail::Node& node, int p) const {
     return parameter_offsets[std::size_t(node.first_offset + p)];
   }
   /// Where parameter number p of a node begins in all flat buffers, if this unit has the node and owns p.
-  constexpr std::int64_t place_of(int unit, const Node& node, int p) const {
+  constexpr std::int64_t place_of(int unit, const detail::Node& node, int p) const {
     return offsets[std::size_t(unit)].of(node.layer->params[p]) + offset_of(node, p);
   }
   /// True if a unit has parameters.
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }
   /// Elements of a unit's decayed or undecayed part, padded so that it can be split.
   constexpr std::int64_t part_elements(int unit, bool of_decayed) const {
-    return whole_shards(of_decayed ? block(unit).decayed : block(unit).undecayed,
-                        owned.empty() ? shards : 1);
+    return detail::whole_shards(of_decayed ? block(unit).decayed : block(unit).undecayed,
+                                owned.empty() ? shards : 1);
   }
   /// Elements of a unit's decayed and undecayed parts together, as temporary buffers hold them.
   constexpr std::int64_t unit_elements(int unit) const {
@@ -116,11 +118,13 @@ struct Model {
     return regions[std::size_t(int(space) - int(Space::region))];
   }
   /// Where a space lies, and what a rank has of it.
-  constexpr SpaceRow row(Space space) const {
+  constexpr detail::SpaceRow row(Space space) const {
     return space < Space::region ? spaces[std::size_t(space)] : region_of(space).row;
   }
   /// True if the model has a space, which is no region.
-  constexpr bool has(Space space) const { return spaces[std::size_t(space)].lies != Lies::nowhere; }
+  constexpr bool has(Space space) const {
+    return spaces[std::size_t(space)].lies != detail::Lies::nowhere;
+  }
   /// The space in which layers read weights: a copy, or the master weights themselves.
   constexpr Space weights() const { return has(Space::weights) ? Space::weights : Space::master; }
   /// The space to which backward adds gradients of parameters: `gradient`, which the update uses, or
@@ -131,44 +135,48 @@ struct Model {
   /// The space in which instructions read or change masters of trained units: `master`, or temporary copies.
   constexpr Space masters() const { return has(Space::fetched) ? Space::fetched : Space::master; }
   /// True if layers read a copy of the weights that lives through all steps.
-  constexpr bool keeps_copy() const { return row(Space::weights).lies == Lies::arena; }
+  constexpr bool keeps_copy() const { return row(Space::weights).lies == detail::Lies::arena; }
   /// True if layers read a unit's temporary copy: instructions make it of the masters, or fetch it from
   /// other ranks.
-  constexpr bool fetches_weights() const { return row(Space::weights).lies == Lies::temporary; }
+  constexpr bool fetches_weights() const {
+    return row(Space::weights).lies == detail::Lies::temporary;
+  }
   /// What a rank has of spaces that only the update needs: `whole` if each rank updates all.
-  constexpr Holds shared() const {
-    const Holds gradients = row(Space::gradient).holds;
-    return gradients == Holds::current ? Holds::shards : gradients;
+  constexpr detail::Holds shared() const {
+    const detail::Holds gradients = row(Space::gradient).holds;
+    return gradients == detail::Holds::current ? detail::Holds::shards : gradients;
   }
   /// True if each rank updates only its shards.
   constexpr bool shares_update() const { return shares(Space::gradient); }
   /// True if only root_rank updates: its shard of each part is the whole part. Other ranks' shards are empty.
-  constexpr bool at_root() const { return row(Space::gradient).holds == Holds::at_root; }
+  constexpr bool at_root() const { return row(Space::gradient).holds == detail::Holds::at_root; }
   /// True if, between steps, only this rank's shards of `space` are current.
-  constexpr bool shares(Space space) const { return row(space).holds != Holds::whole; }
+  constexpr bool shares(Space space) const { return row(space).holds != detail::Holds::whole; }
   /// True if a rank stores only its shards of `space`, packed in the order of the parts.
   constexpr bool splits(Space space) const {
-    return shards > 1 && row(space).holds == Holds::shards;
+    return shards > 1 && row(space).holds == detail::Holds::shards;
   }
   /// True if trained parameters' elements of a space lie outside of the arena.
-  constexpr bool is_offloaded(Space space) const { return row(space).lies == Lies::offloaded; }
+  constexpr bool is_offloaded(Space space) const {
+    return row(space).lies == detail::Lies::offloaded;
+  }
   /// True if any space lies outside of the arena.
   constexpr bool has_offload() const {
     return is_offloaded(Space::master) || std::ranges::any_of(regions, [](const Region& region) {
-             return region.row.lies == Lies::offloaded;
+             return region.row.lies == detail::Lies::offloaded;
            });
   }
   /// True if a unit's parameters are trained. A model that only predicts has this information, too.
   /// requires  has_parameters(unit)
   constexpr bool is_trained(int unit) const {
-    const ParameterOffsets& at = offsets[std::size_t(unit)];
+    const detail::ParameterOffsets& at = offsets[std::size_t(unit)];
     return (block(unit).decayed > 0 ? at.decayed : at.undecayed) < elements();
   }
   /// Elements of a split space for which each rank has room: the size of its equal shards, or the
   /// maximum that a rank owns.
   constexpr std::int64_t held_elements() const {
     std::int64_t most = owned.empty() ? elements() / shards : 0;
-    for (const OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
+    for (const detail::OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
     return most;
   }
   /// Trained elements of a space for which each rank has room.
@@ -181,8 +189,8 @@ struct Model {
   }
   /// The owned slice that contains an element.
   /// requires  slices are owned, and the element is trained
-  constexpr const OwnedSlice& owned_at(std::int64_t element) const {
-    const OwnedSlice* slice = owned.data();  // by halves; compilers count each step
+  constexpr const detail::OwnedSlice& owned_at(std::int64_t element) const {
+    const detail::OwnedSlice* slice = owned.data();  // by halves; compilers count each step
     for (std::size_t left = owned.size(); left > 1;) {
       const std::size_t half = left / 2;
       const bool behind = slice[half].first <= element;
@@ -192,9 +200,9 @@ struct Model {
     return *slice;
   }
   /// The owned slices of a unit's part; none if shards are equal.
-  constexpr std::span<const OwnedSlice> owned_in(FlatSlice part) const {
+  constexpr std::span<const detail::OwnedSlice> owned_in(detail::FlatSlice part) const {
     if (owned.empty() || part.size == 0) return {};
-    const OwnedSlice *const begin = &owned_at(part.first), *end = begin;
+    const detail::OwnedSlice *const begin = &owned_at(part.first), *end = begin;
     while (end != owned.data() + owned.size() && part.has(end->first)) ++end;
     return {begin, end};
   }
@@ -208,45 +216,45 @@ struct Model {
     }
     if (!splits(space)) return element;
     if (owned.empty()) return element / shards;
-    const OwnedSlice& slice = owned_at(element);
+    const detail::OwnedSlice& slice = owned_at(element);
     return slice.held + element - slice.first;
   }
   /// The slice of a unit's decayed or undecayed parameters.
   /// requires  the unit is trained
-  constexpr FlatSlice part(int unit, bool of_decayed) const {
-    const ParameterOffsets& at = offsets[std::size_t(unit)];
+  constexpr detail::FlatSlice part(int unit, bool of_decayed) const {
+    const detail::ParameterOffsets& at = offsets[std::size_t(unit)];
     return {of_decayed ? at.decayed : at.undecayed, part_elements(unit, of_decayed)};
   }
   /// Where an element of a trained unit is within the unit's temporary buffers.
   constexpr std::int64_t in_unit(int unit, std::int64_t element) const {
-    const ParameterOffsets& at = offsets[std::size_t(unit)];
+    const detail::ParameterOffsets& at = offsets[std::size_t(unit)];
     return element < decayed ? element - at.decayed
                              : part_elements(unit, true) + element - at.undecayed;
   }
   /// Calls visit(ShardSlice) with each shard that a rank has of a trained unit's part. Some are empty.
-  constexpr void each_shard(FlatSlice part, int rank, auto visit) const {
+  constexpr void each_shard(detail::FlatSlice part, int rank, auto visit) const {
     if (owned.empty()) {
-      const std::int64_t size = at_root() && rank != root_rank ? 0 : part.size / shards;
+      const std::int64_t size = at_root() && rank != detail::root_rank ? 0 : part.size / shards;
       const std::int64_t before = shards > 1 ? rank * size : 0;
-      return visit(ShardSlice{{part.first + before, size}, part.first / shards});
+      return visit(detail::ShardSlice{{part.first + before, size}, part.first / shards});
     }
-    for (const OwnedSlice& slice : owned_in(part))
-      if (slice.owner == rank) visit(static_cast<const ShardSlice&>(slice));
+    for (const detail::OwnedSlice& slice : owned_in(part))
+      if (slice.owner == rank) visit(static_cast<const detail::ShardSlice&>(slice));
   }
   /// Calls visit(FlatSlice, owner) with each array of a trained unit's part that ranks exchange: the whole part,
   /// with owner -1, if shards are equal; else each owned slice.
-  constexpr void each_exchanged(FlatSlice part, auto visit) const {
+  constexpr void each_exchanged(detail::FlatSlice part, auto visit) const {
     if (part.size == 0) return;
     if (owned.empty()) return visit(part, -1);
-    const OwnedSlice* slice = &owned_at(part.first);
+    const detail::OwnedSlice* slice = &owned_at(part.first);
     for (std::int64_t left = part.size; left > 0; left -= slice++->size)
-      visit(static_cast<const FlatSlice&>(*slice), slice->owner);
+      visit(static_cast<const detail::FlatSlice&>(*slice), slice->owner);
   }
   /// The slice of the decayed or undecayed parameters of a run of `count` units in `order`.
-  constexpr FlatSlice slice(int first, int count, bool of_decayed) const {
+  constexpr detail::FlatSlice slice(int first, int count, bool of_decayed) const {
     const auto begin = [&](int k) {
       if (k == int(order.size())) return of_decayed ? decayed : elements();
-      const ParameterOffsets& at = offsets[std::size_t(order[std::size_t(k)])];
+      const detail::ParameterOffsets& at = offsets[std::size_t(order[std::size_t(k)])];
       return of_decayed ? at.decayed : at.undecayed;
     };
     return {begin(first), begin(first + count) - begin(first)};
@@ -257,31 +265,33 @@ struct Model {
   }
   /// True if a layer takes memory that is not planned.
   constexpr bool unplanned() const {
-    for (const UnitPlan& plan : plans)
+    for (const detail::UnitPlan& plan : plans)
       if (plan.unplanned) return true;
     return false;
   }
   /// True if an input has the rows or the sequences of axis 1.
   constexpr bool has_second_axis() const {
-    for (const External& input : externals)
-      if (input.axis % token_axes == 1) return true;
+    for (const detail::External& input : externals)
+      if (input.axis % detail::token_axes == 1) return true;
     return false;
   }
   /// True if the gradient of a value is needed.
   constexpr bool has_gradient(int value) const { return units[writers[value]].backward; }
   /// The local that a value of the model is inside the unit that computes it.
-  constexpr const Local& local(int value) const {
-    const Unit& unit = units[writers[value]];
-    const Block& b = blocks[unit.block];
+  constexpr const detail::Local& local(int value) const {
+    const detail::Unit& unit = units[writers[value]];
+    const detail::Block& b = blocks[unit.block];
     return locals[b.first_local + b.output[value - unit.first_value]];
   }
 };
 
+namespace detail {
 /// Calls visit(r) with the number of each region of a policy, in its order.
 template <class Policy>
 constexpr void for_each_region(const Model& model, auto visit) {
   for (int r = 0; r < int(model.regions.size()); ++r)
     if (model.regions[r].owner == &tag_of<Policy>) visit(r);
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/program/kinds.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The plain program of training. It runs all units forward and backward for each micro-batch, then
 /// `norm` and `update`, the kinds of the recipe's clipping and optimizer. A unit without a backward
@@ -54,4 +54,4 @@ constexpr Program prediction(const Model& model) {
   return program;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

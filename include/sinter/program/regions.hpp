@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/program/model.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Calls visit(unit, node, number) for each parameter that a trained unit owns.
 template <class Visit>
@@ -12,7 +12,7 @@ constexpr void for_each_parameter_of(const Model& model, int unit, Visit visit) 
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
     const Node& node = model.nodes[std::size_t(n)];
     for (int p = node.borrowed; p < node.layer->param_count; ++p)
-      if (!node.layer->params[p].running) visit(unit, n, p);
+      if (!node.layer->params[p].is_running) visit(unit, n, p);
   }
 }
 /// Calls visit(unit, node, number) for each parameter of each trained unit, in Model::order.
@@ -112,4 +112,4 @@ constexpr std::int64_t unit_region_bytes(const Model& model, int r, int unit) {
   return bytes.most();
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,6 +8,7 @@
 
 namespace sinter {
 
+namespace detail {
 /// Where a space lies.
 enum class Lies : std::uint8_t {
   nowhere,    // the model does not have it
@@ -38,6 +39,7 @@ struct StateShape {
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }  ///< in elements
   constexpr std::int64_t bytes() const { return size() * bytes_of(element); }   ///< in bytes
 };
+}  // namespace detail
 
 /// State of a policy for each parameter. Without `shape` it has one element for each element of the
 /// parameters, laid out like the master weights.
@@ -46,14 +48,15 @@ struct Region {
   Type type = Type::state;      ///< type of the elements, if there is no `shape`
   const void* owner = nullptr;  ///< tag_of the policy
   /// Returns the shape of the state of a layer's parameter; the states of all parameters are packed.
-  std::optional<StateShape (*)(const Layer& layer, int parameter)> shape{};
+  std::optional<detail::StateShape (*)(const detail::Layer& layer, int parameter)> shape{};
   /// Where it lies. If it is offloaded, temporary buffers hold the state of a unit.
-  SpaceRow row{};
+  detail::SpaceRow row{};
 };
 /// The variable whose address identifies the type T.
 template <class T>
 inline constexpr char tag_of = 0;
 
+namespace detail {
 /// The rows of all spaces but regions, by Space. Each region has its own row (Region::row).
 using SpaceTable = std::array<SpaceRow, std::size_t(Space::region)>;
 
@@ -85,5 +88,6 @@ constexpr SpaceTable space_table(const StateModes& modes = {}) {
   for (const Space space : {Space::kept, Space::running, Space::decision}) set(space, Lies::arena);
   return table;
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -6,7 +6,7 @@
 #include "sinter/graph/names.hpp"
 #include "sinter/program/model.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The numbers of the units whose flat parts (weights, gradients, state) or values an instruction
 /// touches, sorted, each once.
@@ -48,4 +48,4 @@ constexpr TextBuilder subject_letters(const Model& model, const Instruction& i,
   return text;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

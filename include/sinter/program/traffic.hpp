@@ -27,13 +27,13 @@ struct Traffic {
   int peer = -1;  ///< coordinate on `axis` of the other rank or the root; -1 if there is none
 
   /// Bytes of the array.
-  constexpr std::int64_t bytes() const { return count * bytes_of(element); }
+  constexpr std::int64_t bytes() const { return count * detail::bytes_of(element); }
   /// True if the transfer is from or to `peer`, rather than from all to all.
   constexpr bool has_peer() const {
     return is_between_two() || operation == Operation::broadcast || operation == Operation::reduce;
   }
   /// True if only this rank and `peer` take part.
-  constexpr bool is_between_two() const { return sinter::is_between_two(operation); }
+  constexpr bool is_between_two() const { return sinter::detail::is_between_two(operation); }
   constexpr bool operator==(const Traffic&) const = default;
 };
 /// The traffic of an instruction, in its order.
@@ -42,11 +42,11 @@ using TrafficList = std::vector<Traffic>;
 /// The rank on which an instruction runs, and the iteration of the loop in which it runs. Outside the
 /// loop the iteration is 0.
 struct OnRank {
-  int rank = 0;        ///< number of the rank, from 0
-  int ranks = 1;       ///< number of ranks
-  int iteration = 0;   ///< iteration of the loop, from 0
-  int iterations = 1;  ///< number of iterations of the loop
-  Mesh mesh{};         ///< mesh of the ranks; without an axis they are along one
+  int rank = 0;         ///< number of the rank, from 0
+  int ranks = 1;        ///< number of ranks
+  int iteration = 0;    ///< iteration of the loop, from 0
+  int iterations = 1;   ///< number of iterations of the loop
+  detail::Mesh mesh{};  ///< mesh of the ranks; without an axis they are along one
   /// The rank's coordinate on an axis, from 0.
   constexpr int coordinate(int axis) const {
     return mesh.count() == 0 ? rank : mesh.coordinate(rank, axis);

@@ -7,7 +7,7 @@
 
 #include "sinter/graph/graph.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Rounds up to a multiple of 64 bytes, the alignment of everything in the arena.
 constexpr std::int64_t aligned(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -104,16 +104,16 @@ struct Inside {
 /// True if a layer saves numbers of its own, in the arena or in an object outside of it.
 constexpr bool has_own(const Layer& layer) {
   bool any = layer.unplanned;
-  for (int k = 0; k < layer.saved_count; ++k) any |= layer.saved[k].kind == Keep::own;
+  for (int k = 0; k < layer.saved_count; ++k) any |= layer.saved[k].kind == Keep::Kind::own;
   return any;
 }
 /// The local that a Keep of this node names.
 constexpr int referenced(const Node& node, const Keep& keep) {
-  return keep.kind == Keep::input ? node.in[keep.which] : node.out + keep.which;
+  return keep.kind == Keep::Kind::input ? node.in[keep.which] : node.out + keep.which;
 }
 /// The numbers of its own that a layer saves for `keep`, as a local on the axis of its result.
 constexpr Local own_local(const Inside& unit, const Node& node, const Keep& keep) {
   return {keep.width, unit.local(node.out).axis, keep.type, -1};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

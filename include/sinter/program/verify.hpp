@@ -32,7 +32,7 @@
 #include "sinter/program/lifetimes.hpp"
 #include "sinter/program/walk.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The verifier's verdict on a program.
 struct Verdict {
@@ -455,4 +455,4 @@ class Verifier {
   return Verifier(model, program, purpose).verdict;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

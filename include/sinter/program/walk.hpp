@@ -3,7 +3,7 @@
 #pragma once
 #include "sinter/program/kind.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Positions of the instructions that begin and end a program's loop over micro-batches; both are
 /// -1 in a program without a complete loop.
@@ -52,4 +52,4 @@ constexpr void walk(std::span<const Instruction> program, Visit visit) {
   walk(program, loop_of(program), 2, visit);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

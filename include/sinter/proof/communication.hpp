@@ -6,7 +6,7 @@
 #include "sinter/program/model.hpp"
 #include "sinter/program/walk.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The program that one rank runs.
 struct RankProgram {
@@ -134,4 +134,4 @@ constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank
   return fine && first == started.size();
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 #include "sinter/program/subject.hpp"
 #include "sinter/proof/simulate.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The numbers of ranks for which a recipe with ranks is proved when it compiles. A trainer proves its actual
 /// number when it is made.
@@ -30,4 +30,4 @@ constexpr TextBuilder place_letters(const Model& model, std::span<const Instruct
   return text;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

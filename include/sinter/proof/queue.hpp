@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The timing of a simulation that only checks whether ranks fit together. Simulation describes the members
 /// that the timing of a timed one has.
@@ -91,4 +91,4 @@ struct TransferQueue {
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 #pragma once
 #include "sinter/proof/simulation.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Simulates the programs of all ranks, for a step that is applied and for one that is not. Returns the first
 /// rule that they break and where; no rule if they fit together.
@@ -58,4 +58,4 @@ constexpr int telling_iterations(std::span<const Instruction> program) {
   return 1;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

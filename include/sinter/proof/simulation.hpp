@@ -4,7 +4,7 @@
 #include "sinter/proof/communication.hpp"
 #include "sinter/proof/queue.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Runs the programs of all ranks against each other, in its constructor. If it is timed, a rank computes for
 /// Timing::before(rank, event) before an event. A transfer takes Timing::transfer() from the time when all its
@@ -338,4 +338,4 @@ class Simulation {
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -54,7 +54,7 @@
 #include "sinter/schedule/polynomial_decay.hpp"
 #include "sinter/schedule/warmup_stable_decay.hpp"
 
-namespace sinter::shipped {
+namespace sinter::detail::shipped {
 
 using model = PolicyList<Bert<>, Classifier<Linear<2, 2>>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>,
                          Seq2Seq<>>;  ///< all models
@@ -82,4 +82,4 @@ using recovery =
 using all = detail::Joined<model, data, batching, objective, precision, optimizer, parameters,
                            clipping, schedule, batch, memory, parallel, device, recovery>;
 
-}  // namespace sinter::shipped
+}  // namespace sinter::detail::shipped

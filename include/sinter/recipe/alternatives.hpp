@@ -9,14 +9,12 @@
 #include "sinter/recipe/techniques.hpp"
 #include "sinter/recipe/traced.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
-namespace detail {
 template <class P>
 struct IsOffered : std::bool_constant<hook::HasOffered<P>> {};
 template <class... Policies>
 PoliciesThat<IsOffered, Policies...> offered_among(PolicyList<Policies...>);
-}  // namespace detail
 
 /// All policies that `describe` may suggest, in the order in which they are planned. Each has its
 /// words and its cost in its member `offered`.
@@ -40,8 +38,6 @@ struct Alternative {
   /// How it rewrites the program, if it does.
   Program (*rewrite)(const Model&, const Program&) = nullptr;
 };
-
-namespace detail {
 
 /// The recipe R with the policy P in its slot.
 template <class R, class P, class Slot = typename P::slot>
@@ -113,8 +109,6 @@ consteval auto allowed_of(PolicyList<Offered...>) {
   return std::array{allowed<R, Offered, With<R, Offered>>()...};
 }
 
-}  // namespace detail
-
 /// The alternatives that the recipe's rules allow.
 template <class R>
 std::vector<Alternative> alternatives_of() {
@@ -122,4 +116,4 @@ std::vector<Alternative> alternatives_of() {
   return detail::alternatives_among(allowed, OfferedPolicies{});
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -17,7 +17,6 @@ struct Prompt;
 struct Tokenizer;
 
 namespace detail {
-
 template <class P>
 concept OpensData =
     std::same_as<decltype(P::open(std::declval<const DataRequest&>())), OpenedData> ||
@@ -85,6 +84,5 @@ template <class P>
     return member.empty();
   }
 }
-
 }  // namespace detail
 }  // namespace sinter

@@ -36,7 +36,7 @@ constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
   const Block& block = graph.blocks[unit.block];
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
     for (int p = graph.nodes[n].borrowed; p < graph.nodes[n].layer->param_count; ++p)
-      if (!graph.nodes[n].layer->params[p].running)
+      if (!graph.nodes[n].layer->params[p].is_running)
         visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
 /// Returns, by group, 1 if the group has a trained parameter, else 0. A parameter is in the first

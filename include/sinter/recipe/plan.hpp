@@ -20,7 +20,6 @@
 namespace sinter {
 
 namespace detail {
-
 /// A program and its placement as constants, with room for PerUnit × Units + 32 instructions and as
 /// many buffers. A larger program does not compile. (Constant evaluation pays for room, used or
 /// not.)
@@ -96,8 +95,6 @@ struct FrozenUnits {
   }
 };
 
-}  // namespace detail
-
 /// The plan of a recipe, before its memory policy chooses. A member is computed at its first use.
 /// requires  R is legal
 template <class R>
@@ -145,11 +142,11 @@ struct PlanAsIs {
   }();
   /// The program of a prediction.
   static constexpr detail::FrozenProgram<Predicting::count.units, 8> prediction{
-      predicting, detail::forward_program<R>(predicting, sinter::prediction(predicting))};
+      predicting, detail::forward_program<R>(predicting, detail::prediction(predicting))};
 
   /// The program of an evaluation in training's micro-batches.
   static constexpr Program write_evaluation() {
-    return detail::forward_program<R>(model, sinter::evaluation(model));
+    return detail::forward_program<R>(model, detail::evaluation(model));
   }
 
   // ---- order
@@ -232,7 +229,7 @@ struct PlanAsIs {
   }();
   /// The program of an evaluation, in micro-batches of evaluation_micro sequences.
   static constexpr detail::FrozenProgram<Training::count.units, 8> evaluation{
-      evaluating, detail::forward_program<R>(evaluating, sinter::evaluation(evaluating))};
+      evaluating, detail::forward_program<R>(evaluating, detail::evaluation(evaluating))};
 
   /// Elements of all parameters, each counted once, without padding.
   static constexpr std::int64_t parameters = [] {
@@ -305,8 +302,6 @@ struct PlanAsIs {
   }
 };
 
-namespace detail {
-
 /// The recipe that is planned in place of R: its memory policy's choice, or R itself.
 template <class R>
 struct Planned {
@@ -317,16 +312,14 @@ template <class R>
 struct Planned<R> {
   using type = typename R::memory::template Chosen<R, PlanAsIs>;
 };
-
 }  // namespace detail
 
 /// The plan of a recipe, after its memory policy has chosen (Budget).
 /// requires  R is legal
 template <class R>
-struct Plan : PlanAsIs<typename detail::Planned<R>::type> {};
+struct Plan : detail::PlanAsIs<typename detail::Planned<R>::type> {};
 
 namespace detail {
-
 /// True if the units of one graph of a model are joined correctly; otherwise also makes one compile error.
 template <class R, class Which>
 constexpr bool is_joined() {
@@ -395,7 +388,6 @@ constexpr bool model_obeys_all(PolicyList<All...>) {
   };
   return (obeys(static_cast<All*>(nullptr)) && ...);
 }
-
 }  // namespace detail
 
 /// True if a recipe may run: its rules hold, and its programs are proved sound. Otherwise also makes
@@ -403,7 +395,7 @@ constexpr bool model_obeys_all(PolicyList<All...>) {
 template <class R>
 [[nodiscard]] constexpr bool ready() {
   if constexpr (!requires { typename R::all; }) {
-    (void)&this_is_not_a_recipe<R>;
+    (void)&detail::this_is_not_a_recipe<R>;
     return false;
   } else if constexpr (!R::template is_legal<R>()) {
     return false;

@@ -24,7 +24,6 @@
 namespace sinter {
 
 namespace detail {
-
 /// The compile error for a policy that lacks a member that its slot requires, which the concept names.
 template <class P>
 auto policy_does_not_fit_its_slot() {
@@ -39,7 +38,6 @@ auto policy_does_not_fit_its_slot() {
 using OurSlots =
     PolicyList<slot::model, slot::data, slot::precision, slot::optimizer, slot::schedule,
                slot::clipping, slot::batch, slot::memory, slot::parallel, slot::device>;
-
 }  // namespace detail
 
 /// A training configuration. Derive a named type from it, so that diagnostics show that name:
@@ -52,7 +50,7 @@ template <class... Policies>
 struct Recipe {
   /// The policies that claim a slot.
   template <class Slot>
-  using Claimed = typename detail::Claim<Slot, PolicyList<>, Policies...>::type;
+  using Claimed = typename detail::Claim<Slot, detail::PolicyList<>, Policies...>::type;
   /// The policy in a slot, or the default.
   template <class Slot, class Default>
   using Pick = typename detail::FirstOr<Default, Claimed<Slot>>::type;
@@ -78,18 +76,20 @@ struct Recipe {
   /// The device policy; see DevicePolicy.
   using device = Pick<slot::device, DefaultDevice>;
   /// Policies in slots of their own, in the order written.
-  using extras = typename detail::Others<detail::OurSlots, PolicyList<>, Policies...>::type;
+  using extras = typename detail::Others<detail::OurSlots, detail::PolicyList<>, Policies...>::type;
+  /// Returns the list of all slots, with `Extras` behind those of Sinter.
   template <class... Extras>
-  static auto all_of(PolicyList<Extras...>)
-      -> PolicyList<model, data, precision, optimizer, schedule, clipping, batch, memory, parallel,
-                    device, Extras...>;
+  static auto all_of(detail::PolicyList<Extras...>)
+      -> detail::PolicyList<model, data, precision, optimizer, schedule, clipping, batch, memory,
+                            parallel, device, Extras...>;
   /// The PolicyList of all slots, defaults included.
   using all = decltype(all_of(extras{}));
 
  private:
   template <class Slot>
   static constexpr bool claimed_once() {
-    if constexpr (Claimed<Slot>::count > 1) (void)&two_policies_claim_one_slot<Slot, Claimed<Slot>>;
+    if constexpr (Claimed<Slot>::count > 1)
+      (void)&detail::two_policies_claim_one_slot<Slot, Claimed<Slot>>;
     return Claimed<Slot>::count <= 1;
   }
   template <class R, class... Rules>
@@ -103,17 +103,17 @@ struct Recipe {
   }
   template <class R, class P>
   static constexpr bool obeys_rules_of() {
-    if constexpr (hook::HasRules<P>) {
+    if constexpr (detail::hook::HasRules<P>) {
       return obeys_all<R>(typename P::rules{});
     } else {
       return true;
     }
   }
   template <class... All>
-  static constexpr bool any_mistakes = (option_mistakes<All>.any() || ...);
+  static constexpr bool any_mistakes = (detail::option_mistakes<All>.any() || ...);
   /// True if all options are legal and all rules hold. Checks options first, as rules may rely on them.
   template <class R, class... All>
-  static constexpr bool all_hold(PolicyList<All...>) {
+  static constexpr bool all_hold(detail::PolicyList<All...>) {
     if constexpr (any_mistakes<All...>) {
       return false;
     } else {
@@ -121,11 +121,11 @@ struct Recipe {
     }
   }
   template <class R, class... All>
-  static constexpr bool all_obey(PolicyList<All...>) {
+  static constexpr bool all_obey(detail::PolicyList<All...>) {
     if constexpr (any_mistakes<All...>) {
-      constexpr std::array mistaken{option_mistakes<All>.any()...};
+      constexpr std::array mistaken{detail::option_mistakes<All>.any()...};
       constexpr auto first = std::ranges::find(mistaken, true) - mistaken.begin();
-      return options_are_legal<std::tuple_element_t<first, std::tuple<All...>>>();
+      return detail::options_are_legal<std::tuple_element_t<first, std::tuple<All...>>>();
     } else {
       return (obeys_rules_of<R, All>() && ...);
     }
@@ -133,15 +133,15 @@ struct Recipe {
   template <class P>
   static constexpr bool is_policy() {
     if constexpr (std::is_void_v<typename detail::SlotOf<P>::type>) {
-      (void)&this_is_not_a_policy<P, false>;
+      (void)&detail::this_is_not_a_policy<P, false>;
       return false;
-    } else if constexpr (!CompletePolicy<P>) {
+    } else if constexpr (!detail::CompletePolicy<P>) {
       (void)&detail::policy_does_not_fit_its_slot<P>;
       return false;
-    } else if constexpr (!NamedSlot<typename P::slot>) {
-      (void)&a_slot_has_no_name<P>;
+    } else if constexpr (!detail::NamedSlot<typename P::slot>) {
+      (void)&detail::a_slot_has_no_name<P>;
       return false;
-    } else if constexpr (!all_is_listed<P>()) {
+    } else if constexpr (!detail::all_is_listed<P>()) {
       return false;
     } else {
       return detail::data_members_fit<P>();
@@ -149,13 +149,13 @@ struct Recipe {
   }
   template <class R, class P>
   static constexpr bool acts() {
-    constexpr bool any = std::ranges::any_of(acting_hooks<P, R>(), &Hook::found);
-    if constexpr (!any) (void)&a_policy_does_nothing<P>;
+    constexpr bool any = std::ranges::any_of(detail::acting_hooks<P, R>(), &detail::Hook::found);
+    if constexpr (!any) (void)&detail::a_policy_does_nothing<P>;
     return any;
   }
   /// True if no two of the policies' slots have the same name; otherwise also makes a compile error.
   template <class... All>
-  static constexpr bool slots_differ(PolicyList<All...>) {
+  static constexpr bool slots_differ(detail::PolicyList<All...>) {
     constexpr std::array<std::string_view, sizeof...(All)> names{All::slot::name...};
     constexpr auto again = [&] {
       auto second = names.begin();
@@ -165,14 +165,14 @@ struct Recipe {
     if constexpr (again < int(names.size())) {
       using Types = std::tuple<All...>;
       constexpr auto first = std::ranges::find(names, names[again]) - names.begin();
-      (void)&two_slots_have_one_name<std::tuple_element_t<first, Types>,
-                                     std::tuple_element_t<again, Types>>;
+      (void)&detail::two_slots_have_one_name<std::tuple_element_t<first, Types>,
+                                             std::tuple_element_t<again, Types>>;
     }
     return again == int(names.size());
   }
   /// True if each policy in a slot of its own has an effect, and the slot a unique name.
   template <class R, class... Extras>
-  static constexpr bool are_extras(PolicyList<Extras...>) {
+  static constexpr bool are_extras(detail::PolicyList<Extras...>) {
     if constexpr (sizeof...(Extras) == 0) {
       return true;
     } else {
@@ -196,7 +196,7 @@ struct Recipe {
     } else if constexpr (!(claimed_once<typename Policies::slot>() && ...)) {
       return false;
     } else if constexpr (std::is_void_v<model>) {
-      (void)&recipe_lacks_a_model<R>;
+      (void)&detail::recipe_lacks_a_model<R>;
       return false;
     } else if constexpr (!are_extras<R>(extras{})) {
       return false;

@@ -8,7 +8,7 @@
 #include "sinter/plan/plan_view.hpp"
 #include "sinter/recipe/alternatives.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The memory of a plan with one technique.
 struct Saving {
@@ -22,4 +22,4 @@ struct Saving {
 /// requires  the alternatives are alternatives_of<R>() for the recipe R of the plan
 std::vector<Saving> savings(const PlanView& plan, std::span<const Alternative> alternatives);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -21,7 +21,7 @@
 #include "sinter/precision/tf32.hpp"
 
 /// All policies that Sinter ships: a list for each section of docs/policies.md.
-namespace sinter::shipped {
+namespace sinter::detail::shipped {
 
 using memory =
     PolicyList<KeepAll, Checkpoint<>, Budget<BudgetOptions{}>, Offload<>>;  ///< all memory policies
@@ -29,4 +29,4 @@ using precision = PolicyList<Fp32, Tf32, Bf16, Fp16<>, Fp64>;               ///<
 using optimizer = PolicyList<AdamW<>, Adam<>, AdamW8bit<>, Adafactor<>, Lion<>, Sgd<>,
                              Muon<>>;  ///< all optimizers
 
-}  // namespace sinter::shipped
+}  // namespace sinter::detail::shipped

@@ -9,9 +9,7 @@
 #include "sinter/policy/hooks.hpp"
 #include "sinter/recipe/traced_model.hpp"
 
-namespace sinter {
-
-namespace detail {
+namespace sinter::detail {
 
 template <class R>
 concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predict_rows(tracer); };
@@ -252,6 +250,4 @@ struct Traced {
   static constexpr Owned owned = find_owners();
   static constexpr Model model = model_of(owned.slices.view());
 };
-
-}  // namespace detail
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -11,7 +11,7 @@
 #include "sinter/recipe/freezing.hpp"
 #include "sinter/recipe/parameters.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A list of at most Capacity items, which, unlike a vector, can outlive constant evaluation.
 template <class T, int Capacity>
@@ -30,8 +30,6 @@ struct List {
   /// The elements in use.
   constexpr std::span<const T> view() const { return {items.data(), std::size_t(count)}; }
 };
-
-namespace detail {
 
 /// Selects the training graph. The graphs of a model share parameters by the names of their units.
 struct TrainingTrace {
@@ -193,6 +191,4 @@ struct TracedModel {
   }
   static constexpr Frozen frozen = freeze();
 };
-
-}  // namespace detail
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -39,6 +39,7 @@ struct SpikeGuardState {
   SINTER_FIELDS((steps), (loss_mean), (loss_variance), (norm_mean), (norm_variance))
 };
 
+namespace detail {
 /// The largest number that is not a spike.
 inline double spike_bound(double sigma, double mean, double variance) {
   return mean + sigma * std::sqrt(variance);
@@ -52,6 +53,7 @@ inline void add_weighted(double number, double weight, double& mean, double& var
   variance = (1 - weight) * (variance + difference * change);
   variance = std::min(variance, std::numeric_limits<double>::max());  ///< files know no infinity
 }
+}  // namespace detail
 
 namespace touches {
 /// States that a guard changes the decision of the step.
@@ -60,6 +62,7 @@ constexpr void guard(const Model&, const Instruction&, TouchList& out) {
 }
 }  // namespace touches
 
+namespace detail {
 namespace executes {
 template <class Policy>
 void guard(Machine& machine, const Bound&) {
@@ -73,6 +76,7 @@ void guard(Machine& machine, const Bound&) {
 /// update then does nothing.
 template <class Policy>
 inline constexpr Kind guard_kind{"guard", touches::guard, executes::guard<Policy>, Role::guard};
+}  // namespace detail
 
 /// Refuses a step whose loss, or gradient norm, is more than `sigma` deviations above its mean over
 /// the last steps. Nothing is updated, and the recipe's recovery policy reacts; without one,
@@ -91,8 +95,8 @@ struct SpikeGuard {
   static kernel::StepBounds bounds(const Options& o, const State& s) {
     kernel::StepBounds bounds;
     if (s.steps < o.warmup) return bounds;
-    bounds.loss = spike_bound(o.sigma, s.loss_mean, s.loss_variance);
-    if (o.norms) bounds.norm = spike_bound(o.sigma, s.norm_mean, s.norm_variance);
+    bounds.loss = detail::spike_bound(o.sigma, s.loss_mean, s.loss_variance);
+    if (o.norms) bounds.norm = detail::spike_bound(o.sigma, s.norm_mean, s.norm_variance);
     return bounds;
   }
 
@@ -101,8 +105,8 @@ struct SpikeGuard {
     const bool bounded = s.steps >= o.warmup;
     const double weight = 1 / double(std::min<std::int64_t>(++s.steps, o.window));
     auto add = [&](double number, double& mean, double& variance) {
-      if (bounded) number = std::min(number, spike_bound(o.sigma, mean, variance));
-      add_weighted(number, weight, mean, variance);
+      if (bounded) number = std::min(number, detail::spike_bound(o.sigma, mean, variance));
+      detail::add_weighted(number, weight, mean, variance);
     };
     add(step.loss, s.loss_mean, s.loss_variance);
     add(step.gradient_norm, s.norm_mean, s.norm_variance);
@@ -112,7 +116,7 @@ struct SpikeGuard {
   static constexpr Program rewrite(const Model&, Program program) {
     const auto norm = std::ranges::find_if(
         program, [](const Instruction& i) { return i.kind->role == Role::norm; });
-    program.insert(norm + 1, {&guard_kind<SpikeGuard>});
+    program.insert(norm + 1, {&detail::guard_kind<SpikeGuard>});
     return program;
   }
 };

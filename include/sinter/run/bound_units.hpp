@@ -8,7 +8,7 @@
 #include "sinter/plan/placement.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A slice of units' parts on which this rank works. It is not empty.
 struct PlacedSlice : ShardSlice {
@@ -111,4 +111,4 @@ class BoundUnits {
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

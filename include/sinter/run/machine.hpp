@@ -18,11 +18,14 @@
 
 namespace sinter {
 
-class OffloadMemory;
 class Communicator;
+struct HostBatch;
+
+namespace detail {
+struct BoundProgram;
+class OffloadMemory;
 class TrafficCheck;
 struct PlanView;
-struct HostBatch;
 
 /// A slice of parameters that an optimizer treats alike.
 struct UniformSlice : FlatSlice {
@@ -35,19 +38,21 @@ struct BoundCall {
   void (*run)(const Call&);  ///< the layer's function of the call's phase
   Call call;                 ///< its operands' addresses
 };
+}  // namespace detail
 
 /// An instruction with the addresses of its buffers, ready to run.
 struct Bound {
-  const Instruction* instruction;       ///< the instruction that is bound
-  void (*run)(Machine&, const Bound&);  ///< Kind::run
-  const BoundCall* calls = nullptr;     ///< the layer calls that it makes
-  int count = 0;                        ///< number of layer calls
+  const Instruction* instruction;            ///< the instruction that is bound
+  void (*run)(Machine&, const Bound&);       ///< Kind::run
+  const detail::BoundCall* calls = nullptr;  ///< the layer calls that it makes
+  int count = 0;                             ///< number of layer calls
   void* value = nullptr;  ///< address of the first value that it touches; null if it touches none
   /// Addresses of the buffers that it touches, as often and in the order that its kind states; null
   /// for one that lives through all steps.
   std::byte* const* at = nullptr;
 };
 
+namespace detail {
 /// What a Machine is to do: one step, evaluation or prediction, on a part of a batch.
 struct Work {
   const HostBatch* batch = nullptr;       ///< the global batch
@@ -79,6 +84,7 @@ class Observer {
   /// Called when the instruction at `position` has run.
   virtual void after(const Machine&, int position, int iteration) = 0;
 };
+}  // namespace detail
 
 /// Runs the programs of a plan. Not for users: a Trainer owns machines.
 /// requires  plan and what it points to, parameters (list_parameters() of its model), stream,
@@ -86,26 +92,27 @@ class Observer {
 class Machine {
  public:
   ///   offload_folder   folder of the file for state that a policy offloads to disk (OffloadMemory)
-  Machine(const PlanView& plan, const std::vector<Parameter>& parameters, kernel::Stream& stream,
-          Communicator& communicator, std::vector<OptionsOf> options,
-          std::vector<OptionsOf> states = {}, std::string offload_folder = {});
+  Machine(const detail::PlanView& plan, const std::vector<detail::Parameter>& parameters,
+          kernel::Stream& stream, Communicator& communicator,
+          std::vector<detail::OptionsOf> options, std::vector<detail::OptionsOf> states = {},
+          std::string offload_folder = {});
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
   /// Takes one training step on this rank's part of a batch, in micro-batches.
   /// requires  the batch fits the plan (check_batch); also for the next two functions
-  void train(const Work&, Observer* = nullptr);
+  void train(const detail::Work&, detail::Observer* = nullptr);
   /// Computes the losses of this rank's part, which may be empty, in micro-batches. Sums them and
   /// Work::predictions over the ranks.
-  void evaluate(const Work&, Observer* = nullptr);
+  void evaluate(const detail::Work&, detail::Observer* = nullptr);
   /// Predicts at most one micro-batch.
-  void predict(const Work&, Observer* = nullptr);
+  void predict(const detail::Work&, detail::Observer* = nullptr);
   /// Receives values of rows × columns in the compute type.
-  using TakeRows = std::function<void(const OnHost& values, int rows, int columns)>;
+  using TakeRows = std::function<void(const detail::OnHost& values, int rows, int columns)>;
   /// Predicts for each row of at most one micro-batch (TrainerCore::predict_rows()).
   /// throws    ArgumentError if the model's predict() does not allow it
-  void predict_rows(const Work&, const TakeRows&);
+  void predict_rows(const detail::Work&, const TakeRows&);
 
   /// Sum over all ranks of the losses of the last train() or evaluate().
   double loss_sum() const { return measured_.loss; }
@@ -121,23 +128,23 @@ class Machine {
   }
   /// Returns result number k of the last prediction: rows × columns in the compute type, one row
   /// for each row of its axis.
-  OnHost result(int k, int& rows, int& columns);
+  detail::OnHost result(int k, int& rows, int& columns);
 
   // The interface to kinds of instruction.
-  const PlanView& plan() const { return plan_; }  ///< the plan that the machine runs
+  const detail::PlanView& plan() const { return plan_; }  ///< the plan that the machine runs
   /// The model that is trained.
   const Model& model() const;
   /// The model of the program that runs: model(), or one that evaluates or predicts.
   /// requires  a program has begun
   const Model& program_model() const;
   /// The parameters of a unit.
-  std::span<const Parameter> parameters_of(int unit) const;
+  std::span<const detail::Parameter> parameters_of(int unit) const;
   /// The stream of optimizers and all other work outside of layers.
   kernel::Stream& stream() { return stream_; }
   /// This rank's communicator, for the traffic that the instruction's kind states (Kind::traffic).
   Communicator& communicator();
   /// What layer calls on the current micro-batch have in common.
-  const Now& now() const { return now_; }
+  const detail::Now& now() const { return now_; }
   /// The learning rate of the current step, including all factors.
   double learning_rate() const { return work_.learning_rate; }
   /// The product of all factors of learning_rate() but the optimizer's own rate.
@@ -166,7 +173,7 @@ class Machine {
   /// Makes a slice of the copy of the weights from the master weights, if there is a copy. Must be
   /// called after master weights change other than by a step.
   /// requires  master weights are not split; also for masters_changed()
-  void cast_weights(FlatSlice slice);
+  void cast_weights(detail::FlatSlice slice);
   /// cast_weights() of all master weights.
   void masters_changed();
   /// Converts `size` master weights to weights as layers read them.
@@ -187,20 +194,20 @@ class Machine {
   /// requires  the plan has the buffer
   std::byte* address_in_flat(Space space, std::int64_t element) const {
     const FlatBuffer& buffer = flat_[std::size_t(space)];
-    return buffer.has_shapes ? nullptr : buffer.data + element * bytes_of(buffer.element);
+    return buffer.has_shapes ? nullptr : buffer.data + element * detail::bytes_of(buffer.element);
   }
   /// A parameter's part of a persistent space.
   struct Part {
-    std::byte* data;   ///< the first byte
-    StateShape shape;  ///< its rows, columns and type
+    std::byte* data;           ///< the first byte
+    detail::StateShape shape;  ///< its rows, columns and type
   };
   /// throws    Error if the space is temporary or offloaded, or is split (Model::splits) and the parameter is
   ///           trained and not owned by this rank
-  Part part(Space space, const Parameter& parameter) const;
+  Part part(Space space, const detail::Parameter& parameter) const;
   /// The shape of all of a parameter's values in a space; without elements if it has none in it.
-  StateShape shape(Space space, const Parameter& parameter) const;
+  detail::StateShape shape(Space space, const detail::Parameter& parameter) const;
   /// True if a parameter has no owner (Model::owned), or this rank is its owner.
-  bool owns(const Parameter& parameter) const;
+  bool owns(const detail::Parameter& parameter) const;
   /// A part of a parameter's elements that a rank has in a space.
   struct Piece {
     std::int64_t begin, size;  ///< range in the parameter, or in its state in the space
@@ -208,49 +215,49 @@ class Machine {
   };
   /// This rank's elements of a parameter: all of them or, if the space is split, or holds gradients of
   /// a split model, those in its shards.
-  std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
+  std::vector<Piece> pieces(Space space, const detail::Parameter& parameter) const;
   /// True if the space's values of a parameter are offloaded from the arena (Model::is_offloaded).
-  bool is_offloaded(Space space, const Parameter& parameter) const {
+  bool is_offloaded(Space space, const detail::Parameter& parameter) const {
     return model().is_offloaded(space) && !parameter.frozen;
   }
   /// Start of the memory that holds `space` between steps for parameters stored like this one: in the arena,
   /// or offloaded, where the host may read and write it, in the same layout. Null if another rank does all
   /// updates.
   /// requires  no step is running, if the space is offloaded; also for kept_part()
-  std::byte* kept(Space space, const Parameter& parameter);
+  std::byte* kept(Space space, const detail::Parameter& parameter);
   /// A parameter's part of the memory at kept().
   /// requires  the rank has it, and it is not split, or the rank owns it
-  Part kept_part(Space space, const Parameter& parameter);
+  Part kept_part(Space space, const detail::Parameter& parameter);
   /// Offset in bytes of an offloaded space in offload().
   std::int64_t offloaded_at(Space space) const { return flat_[std::size_t(space)].offloaded_at; }
   /// The memory for offloaded state.
   /// requires  has_offload(): state is offloaded, and this rank updates
-  OffloadMemory& offload() { return *offload_; }
+  detail::OffloadMemory& offload() { return *offload_; }
   bool has_offload() const { return offload_ != nullptr; }  ///< true if offload() exists
   /// A parameter's part of its unit's state in a region with shapes, where the unit's state begins at `unit`.
-  Part part_of_unit(Space space, const Parameter& parameter, std::byte* unit) const;
+  Part part_of_unit(Space space, const detail::Parameter& parameter, std::byte* unit) const;
   /// Writes a parameter's values into this rank's elements of a space and, if they are master
   /// weights, into the copy.
   ///   values   all values of the parameter, in the layout of part(); also for take()
-  void put(Space space, const Parameter& parameter, const std::byte* values);
+  void put(Space space, const detail::Parameter& parameter, const std::byte* values);
   /// Copies this rank's elements of a parameter to their places among all its values.
-  void take(Space space, const Parameter& parameter, std::byte* values);
+  void take(Space space, const detail::Parameter& parameter, std::byte* values);
   /// Gives the host access to a part.
-  OnHost on_host(const Part& part, Access access) {
+  detail::OnHost on_host(const Part& part, detail::Access access) {
     return {stream_, part.data, part.shape.bytes(), access};
   }
   /// The shared workspace, for an instruction whose kind asks for it.
   std::byte* workspace() const { return flat_address(Space::workspace); }
   /// The decayed or undecayed parameters of `count` consecutive units in Model::order.
-  FlatSlice flat_slice(int first, int count, bool decayed) const;
+  detail::FlatSlice flat_slice(int first, int count, bool decayed) const;
   /// This rank's slices of `count` consecutive units in Model::order: of each unit the decayed part, then
   /// the undecayed part, or what the rank owns of them. Some are empty.
-  std::span<const ShardSlice> shards(int first, int count) const {
+  std::span<const detail::ShardSlice> shards(int first, int count) const {
     const std::size_t begin = first_shards_[std::size_t(first)];
     return std::span(shards_).subspan(begin, first_shards_[std::size_t(first + count)] - begin);
   }
   /// All trained parameters, in order, cut wherever their treatment by the optimizer changes.
-  std::span<const UniformSlice> uniform_slices() const { return uniform_slices_; }
+  std::span<const detail::UniformSlice> uniform_slices() const { return uniform_slices_; }
   /// The run-time options of the policy P.
   /// throws    Error if the recipe has no options in the policy's slot
   template <class P>
@@ -280,23 +287,24 @@ class Machine {
 
   std::byte* flat_address(Space space) const { return flat_[std::size_t(space)].data; }
   /// Offset in bytes of a parameter's values in a space that is not split.
-  std::int64_t place_in(Space space, const Parameter& parameter) const;
-  void each_held(Space space, const Parameter& parameter, Access access, const auto& visit);
+  std::int64_t place_in(Space space, const detail::Parameter& parameter) const;
+  void each_held(Space space, const detail::Parameter& parameter, detail::Access access,
+                 const auto& visit);
   void find_flat_buffers();
   void find_offload_memory(std::string folder);
   void find_shards();
   /// throws    Error, for a buffer that is read as elements of another type
   [[noreturn]] static void refuse(const FlatBuffer&, Element);
-  static const void* find(const std::vector<OptionsOf>& list, const void* slot);
-  void begin(const Work&, bool training);
-  void run(struct BoundProgram&, Observer*);
+  static const void* find(const std::vector<detail::OptionsOf>& list, const void* slot);
+  void begin(const detail::Work&, bool training);
+  void run(detail::BoundProgram&, detail::Observer*);
   std::array<float, kernel::Votes::count> own_votes() const;
   void clear_decision();
   void put_predictions(std::int64_t predictions);
   std::byte* decision_bytes() const { return reinterpret_cast<std::byte*>(decision_); }
   void read_decision();
-  void run_all(struct BoundProgram&, int iterations, Observer*);
-  void run_tail(struct BoundProgram&, Observer*);
+  void run_all(detail::BoundProgram&, int iterations, detail::Observer*);
+  void run_tail(detail::BoundProgram&, detail::Observer*);
   /// The rows of a micro-batch on an axis of tokens.
   struct MicroBatch {
     int first, last;  // sequences of the batch
@@ -307,28 +315,29 @@ class Machine {
   bool second_axis_is_first() const;
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
   void load_starts();
-  void execute(struct BoundProgram&, int position, Observer*);
-  void pass_over(struct BoundProgram&, int position);
-  void run_observed(const Bound&, int position, Observer&);
+  void execute(detail::BoundProgram&, int position, detail::Observer*);
+  void pass_over(detail::BoundProgram&, int position);
+  void run_observed(const Bound&, int position, detail::Observer&);
 
-  const PlanView& plan_;
-  const std::vector<Parameter>& parameters_;
+  const detail::PlanView& plan_;
+  const std::vector<detail::Parameter>& parameters_;
   kernel::Stream& stream_;
   kernel::Stream layers_stream_;  // the same threads, for layer calls
   Communicator& communicator_;
-  std::unique_ptr<TrafficCheck> traffic_check_;  // of the communicator, in builds with assertions
-  std::vector<OptionsOf> options_, states_;
-  std::vector<UniformSlice> uniform_slices_;
-  std::vector<ShardSlice> shards_;
+  std::unique_ptr<detail::TrafficCheck>
+      traffic_check_;  // of the communicator, in builds with assertions
+  std::vector<detail::OptionsOf> options_, states_;
+  std::vector<detail::UniformSlice> uniform_slices_;
+  std::vector<detail::ShardSlice> shards_;
   std::vector<std::size_t> first_shards_;  // of each unit in Model::order, and the end
-  DeviceMemory arena_;
-  std::unique_ptr<OffloadMemory> offload_;  // for offloaded state
-  std::array<std::vector<std::int32_t>, token_axes> starts_;
+  detail::DeviceMemory arena_;
+  std::unique_ptr<detail::OffloadMemory> offload_;  // for offloaded state
+  std::array<std::vector<std::int32_t>, detail::token_axes> starts_;
   std::vector<std::int32_t> pooled_starts_;
-  DeviceMemory starts_memory_;  // for kernels that cannot read the host's memory
+  detail::DeviceMemory starts_memory_;  // for kernels that cannot read the host's memory
   const std::int32_t* pooled_starts_shown_ = nullptr;
-  Now now_;
-  Work work_;
+  detail::Now now_;
+  detail::Work work_;
   kernel::Decision measured_;  // by the last train() or evaluate(), on the host
   int position_ = 0;           // of the current instruction in the program
   std::int64_t updates_ = 0;

@@ -24,12 +24,13 @@ struct CosineDecay {
   using Options = CosineDecayOptions;
   static constexpr Options options = O;
   static constexpr Contradiction contradiction(const Options& o) {
-    return warmup_contradiction(o.warmup, o.steps);
+    return detail::warmup_contradiction(o.warmup, o.steps);
   }
 
   static double factor(const Options& o, std::int64_t step) {
-    double decay = (1 + std::cos(std::numbers::pi * decay_progress(step, o.warmup, o.steps))) / 2;
-    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+    double decay =
+        (1 + std::cos(std::numbers::pi * detail::decay_progress(step, o.warmup, o.steps))) / 2;
+    return detail::warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
   }
 };
 

@@ -28,7 +28,7 @@ struct CosineRestarts {
 
   static double factor(const Options& o, std::int64_t step) {
     const double decay = (1 + std::cos(std::numbers::pi * share_of_cycle(o, step))) / 2;
-    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+    return detail::warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
   }
 
  private:

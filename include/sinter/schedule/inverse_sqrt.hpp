@@ -27,7 +27,7 @@ struct InverseSqrt {
   static double factor(const Options& o, std::int64_t step) {
     double scale = double(o.timescale > 0 ? o.timescale : o.warmup > 0 ? o.warmup : 10000);
     double since = double(std::max<std::int64_t>(step - 1 - o.warmup, 0));
-    return warmup_factor(step, o.warmup) * std::sqrt(scale / (scale + since));
+    return detail::warmup_factor(step, o.warmup) * std::sqrt(scale / (scale + since));
   }
 };
 

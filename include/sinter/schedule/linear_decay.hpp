@@ -18,11 +18,12 @@ struct LinearDecay {
   using Options = LinearDecayOptions;
   static constexpr Options options = O;
   static constexpr Contradiction contradiction(const Options& o) {
-    return warmup_contradiction(o.warmup, o.steps);
+    return detail::warmup_contradiction(o.warmup, o.steps);
   }
 
   static constexpr double factor(const Options& o, std::int64_t step) {
-    return warmup_factor(step, o.warmup) * (1 - decay_progress(step, o.warmup, o.steps));
+    return detail::warmup_factor(step, o.warmup) *
+           (1 - detail::decay_progress(step, o.warmup, o.steps));
   }
 };
 

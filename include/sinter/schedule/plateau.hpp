@@ -40,7 +40,7 @@ struct Plateau {
   static constexpr Options options = O;
 
   static constexpr double factor(const Options& o, const State& s, std::int64_t step) {
-    return warmup_factor(step, o.warmup) * s.factor;
+    return detail::warmup_factor(step, o.warmup) * s.factor;
   }
   static constexpr void after_evaluation(const Options& o, State& s, double loss) {
     if (loss < s.best * (1 - o.threshold)) {

@@ -25,13 +25,13 @@ struct PolynomialDecay {
   using Options = PolynomialDecayOptions;
   static constexpr Options options = O;
   static constexpr Contradiction contradiction(const Options& o) {
-    return warmup_contradiction(o.warmup, o.steps);
+    return detail::warmup_contradiction(o.warmup, o.steps);
   }
 
   static double factor(const Options& o, std::int64_t step) {
-    const double left = 1 - decay_progress(step, o.warmup, o.steps);
+    const double left = 1 - detail::decay_progress(step, o.warmup, o.steps);
     const double decay = left > 0 ? std::pow(left, o.power) : 0;
-    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+    return detail::warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
   }
 };
 

@@ -5,7 +5,7 @@
 
 #include "sinter/base/range.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The factor step / warmup in the first `warmup` steps, and 1 from then on. Steps are counted from
 /// 1, so no step has a rate of zero.
@@ -28,4 +28,4 @@ constexpr double decay_progress(std::int64_t step, std::int64_t warmup, std::int
   return done > 0 ? double(done) / double(steps - warmup) : 0;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

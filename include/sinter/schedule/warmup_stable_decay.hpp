@@ -53,8 +53,8 @@ struct WarmupStableDecay {
   }
 
   static double factor(const Options& o, std::int64_t step) {
-    const double decay = shaped(o.shape, decay_progress(step, o.steps - o.decay, o.steps));
-    return warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
+    const double decay = shaped(o.shape, detail::decay_progress(step, o.steps - o.decay, o.steps));
+    return detail::warmup_factor(step, o.warmup) * (o.floor + (1 - o.floor) * decay);
   }
 
  private:

@@ -56,8 +56,8 @@ struct GradientCheckSettings {
 /// requires  the recipe computes in double precision (Fp64), and no kink, as a ReLU's, is within 2h
 /// throws    ArgumentError if it does not, or if the batch does not fit the recipe; Error if the
 ///           loss is not finite
-GradientReport check_gradients(const std::shared_ptr<RecipeView>& recipe, const HostBatch& batch,
-                               const GradientCheckSettings& settings = {});
+GradientReport check_gradients(const std::shared_ptr<detail::RecipeView>& recipe,
+                               const HostBatch& batch, const GradientCheckSettings& settings = {});
 
 /// Compares the gradients of the recipe R with finite differences.
 template <class R>

@@ -56,13 +56,13 @@ class TrainerCore {
   ///           ArgumentError, too, if threads are negative, or above 16 per processor, or pinned and
   ///           more than processors.
   ///           Error if the device is missing, or does not have the memory for the weights
-  TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings);
+  TrainerCore(std::shared_ptr<detail::RecipeView> recipe, TrainerSettings settings);
   ~TrainerCore();
 
   /// The recipe, with the current values of its options.
-  const RecipeView& recipe() const { return *recipe_; }
+  const detail::RecipeView& recipe() const { return *recipe_; }
   /// The plan of the recipe.
-  const PlanView& plan() const { return *recipe_->plan; }
+  const detail::PlanView& plan() const { return *recipe_->plan; }
   const TrainerSettings& settings() const { return settings_; }  ///< the settings that were given
   /// Number of steps applied so far.
   std::int64_t steps() const { return steps_; }
@@ -108,7 +108,7 @@ class TrainerCore {
   template <DataSource Source>
   bool read_part(Source& source, HostBatch& batch, BatchDraw& draw) {
     try {
-      return pull(source, batch, draw, part());
+      return detail::pull(source, batch, draw, part());
     } catch (...) {
       give_up();
       throw;
@@ -154,7 +154,7 @@ class TrainerCore {
   void predict_rows(const HostBatch& batch, const std::function<void(const Prediction&)>& on_rows);
 
   /// All parameters, in model order; a tied one is listed once.
-  const std::vector<Parameter>& parameters() const { return parameters_; }
+  const std::vector<detail::Parameter>& parameters() const { return parameters_; }
   /// True if other processes have parts of what is to be saved, so that all must take part in each
   /// save.
   bool has_shards_elsewhere() const { return plan().model.shards > 1 && settings_.world.ranks > 1; }
@@ -175,11 +175,11 @@ class TrainerCore {
   // ---- files (src/trainer/core_files.cpp)
   /// Calls `use` with the content of this trainer's checkpoint files, as views that are valid until
   /// `use` returns.
-  void show_content(const std::function<void(CheckpointContent)>& use) const;
+  void show_content(const std::function<void(detail::CheckpointContent)>& use) const;
   /// Begins to copy this content into a snapshot. Later changes to the trainer wait for the copy: a
   /// step waits before it updates the weights, while its forward and backward run beside the copy.
   /// throws    std::bad_alloc if memory does not suffice (Snapshot::copy())
-  void copy_content(Snapshot& to) const;
+  void copy_content(detail::Snapshot& to) const;
   /// Returns the value of "trainer" in a checkpoint's manifest, as JSON: recipe, step, seed,
   /// policies, options, run state.
   std::string info() const;
@@ -202,16 +202,16 @@ class TrainerCore {
   /// throws    FileError if something asked for is missing, or is of another model;
   ///           ArgumentError if `state` is given and `path` is no checkpoint and no run's folder
   std::string load_weights(const std::filesystem::path& path, std::string_view state = {},
-                           MissingHead missing = MissingHead::refused);
+                           detail::MissingHead missing = detail::MissingHead::refused);
   /// Writes the weights in files of up to `shard_bytes` each (write_shards) and, if Hugging Face
   /// has the architecture, config.json.
   /// throws    FileError if the folder exists and is not empty, or cannot be written
   void export_to(const std::filesystem::path& folder,
-                 std::uint64_t shard_bytes = default_shard_bytes) const;
+                 std::uint64_t shard_bytes = detail::default_shard_bytes) const;
 
   /// Sets one observer per rank for steps and evaluations. An empty list removes them.
   /// requires  there are none or as many as ranks, and they outlive their use
-  void observe(std::vector<Observer*> observers) { observers_ = std::move(observers); }
+  void observe(std::vector<detail::Observer*> observers) { observers_ = std::move(observers); }
 
   /// For tests: the machine of a rank.
   Machine& machine(int rank = 0) { return *machines_[rank]; }
@@ -221,32 +221,35 @@ class TrainerCore {
 
   void initialise();
   /// Adds what must be equal in the trainers of all processes.
-  void add_facts(std::vector<Fact>& facts) const;
+  void add_facts(std::vector<detail::Fact>& facts) const;
   /// Sets the step count, and copies the first rank's state to all ranks.
   void set_steps(std::int64_t steps);
   /// Calls work(rank) on each rank of this process, counted from 0.
   /// throws    the failure of the first rank that failed by itself
   void on_ranks(const std::function<void(int)>& work);
   void on_predicting_ranks(const std::function<void(int)>& work);
-  Observer* observer(int rank) const { return observers_.empty() ? nullptr : observers_[rank]; }
+  detail::Observer* observer(int rank) const {
+    return observers_.empty() ? nullptr : observers_[rank];
+  }
   int ranks_here() const { return int(machines_.size()); }
   std::int64_t all_predictions_in(const HostBatch& batch);
   /// Checks a batch for this model; it may have the content of only this process's part.
   void check_part(const HostBatch& batch, const Model& model);
   void check_predicts() const;
-  void on_micro_batches(const HostBatch& batch, const std::function<void(const Work&)>& use) const;
-  const Parameter& find(std::string_view name) const;
+  void on_micro_batches(const HostBatch& batch,
+                        const std::function<void(const detail::Work&)>& use) const;
+  const detail::Parameter& find(std::string_view name) const;
   std::vector<double> read(Space space, std::string_view name) const;
 
-  std::shared_ptr<RecipeView> recipe_;
+  std::shared_ptr<detail::RecipeView> recipe_;
   TrainerSettings settings_;
-  std::vector<Parameter> parameters_;
+  std::vector<detail::Parameter> parameters_;
   std::vector<int> processors_;  // of all threads, rank by rank; empty unless threads are pinned
   std::vector<std::unique_ptr<kernel::Stream>> streams_;
   std::vector<std::unique_ptr<class Communicator>> communicators_;
   std::vector<std::unique_ptr<Machine>> machines_;
   std::unique_ptr<RankThreads> threads_;
-  std::vector<Observer*> observers_;
+  std::vector<detail::Observer*> observers_;
   std::int64_t steps_ = 0;
   kernel::MatmulWorkspace beside_;  // of LibTorch's products, for all threads of this process
   bool memory_suffices_ = false;    // true once the memory to train has been checked

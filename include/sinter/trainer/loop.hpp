@@ -18,7 +18,7 @@ struct LoopOptions {
   /// checkpoint, and a warning reports that.
   bool save_in_background = true;
   /// Called with each step once it is in the log.
-  std::function<void(const StepRecord&)> on_step{};
+  std::function<void(const detail::StepRecord&)> on_step{};
   /// Called with each complete checkpoint, which may be a few steps later.
   std::function<void(const std::filesystem::path&)> on_save{};
   /// Called for each skipped step, each roll back, and each checkpoint that could not be saved.
@@ -59,7 +59,7 @@ class Loop {
   /// already started.
   /// requires  trainer and folder outlive the loop
   /// throws    FileError or ArgumentError if the folder's checkpoint does not fit recipe or data
-  Loop(TrainerCore& trainer, ReadStage read, EvaluateStage validation = {},
+  Loop(TrainerCore& trainer, detail::ReadStage read, detail::EvaluateStage validation = {},
        RunFolder* folder = nullptr);
 
   /// Runs the loop. It may be called again with more steps. Whatever is thrown, existing
@@ -74,7 +74,7 @@ class Loop {
   LoopEnd run(const LoopOptions& options);
 
   /// Progress of the run.
-  const LoopState& state() const { return state_; }
+  const detail::LoopState& state() const { return state_; }
 
  private:
   void restore();
@@ -85,14 +85,14 @@ class Loop {
   void check_evaluations(const LoopOptions& options);
   bool ends(const LoopOptions& options);
   LoopEnd run_stages(const LoopOptions& options);
-  std::optional<AppliedStep> take_step(const LoopOptions& options);
-  void react_to(const SkippedStep& bad, SamplerState after, const LoopOptions& options);
-  std::string skipped_text(const SkippedStep& bad) const;
-  void roll_back(const SkippedStep& bad, SamplerState after, const LoopOptions& options);
+  std::optional<detail::AppliedStep> take_step(const LoopOptions& options);
+  void react_to(const detail::SkippedStep& bad, SamplerState after, const LoopOptions& options);
+  std::string skipped_text(const detail::SkippedStep& bad) const;
+  void roll_back(const detail::SkippedStep& bad, SamplerState after, const LoopOptions& options);
   static bool is_evaluated(const LoopOptions& options, std::int64_t step);
-  void evaluate(AppliedStep& step, const LoopOptions& options);
+  void evaluate(detail::AppliedStep& step, const LoopOptions& options);
   void make_up_evaluation(const LoopOptions& options);
-  void record(const AppliedStep& step, const LoopOptions& options);
+  void record(const detail::AppliedStep& step, const LoopOptions& options);
   void save_if(bool due, const LoopOptions& options);
   void save(const LoopOptions& options);
   void end_save(const LoopOptions& options, bool must_succeed);
@@ -101,21 +101,21 @@ class Loop {
   void vote(const LoopOptions& options);
   bool save_is_due(const LoopOptions& options, std::int64_t step) const;
   void log_has_failed(const FileError& error, const LoopOptions& options);
-  [[noreturn]] void stop_at(const SkippedStep& bad);
+  [[noreturn]] void stop_at(const detail::SkippedStep& bad);
   std::string stop_text(const std::string& what, bool wants_back = false);
 
   TrainerCore& trainer_;
   RunFolder* folder_;
-  StepClock clock_;
+  detail::StepClock clock_;
   LoopTimes times_;
-  ReadStage read_;
-  StepStage step_;
-  EvaluateStage evaluate_;
-  RecordStage record_;
-  SaveStage save_;
-  LoopState state_;
+  detail::ReadStage read_;
+  detail::StepStage step_;
+  detail::EvaluateStage evaluate_;
+  detail::RecordStage record_;
+  detail::SaveStage save_;
+  detail::LoopState state_;
   SamplerState data_;  // after the last step, including skipped ones
-  std::optional<ReadBatch> next_;
+  std::optional<detail::ReadBatch> next_;
   kernel::Votes own_votes_;  // for the next exchange
   kernel::Votes votes_;      // of all ranks, in the last step
   bool best_is_new_ = false;

@@ -24,12 +24,12 @@ class LoopTimes {
   LoopTimes() = default;
 
   /// Calls work(), adds the time it takes, and returns its result. `step` is the current step.
-  auto measure(LoopStage stage, std::int64_t step, auto work) {
+  auto measure(detail::LoopStage stage, std::int64_t step, auto work) {
     Timer timer(*this, stage, step);
     return work();
   }
   /// Adds the time of a stage.
-  void add(LoopStage stage, Clock::duration time) { spent[std::size_t(stage)] += time; }
+  void add(detail::LoopStage stage, Clock::duration time) { spent[std::size_t(stage)] += time; }
 
   /// Ends a step that took step_ms, including waiting and logging. Returns warnings, one per line,
   /// mostly none.
@@ -38,10 +38,10 @@ class LoopTimes {
  private:
   struct Timer {
     LoopTimes& times;
-    LoopStage stage;
+    detail::LoopStage stage;
     Clock::time_point begin = Clock::now();
 
-    Timer(LoopTimes& t, LoopStage s, std::int64_t step) : times(t), stage(s) {
+    Timer(LoopTimes& t, detail::LoopStage s, std::int64_t step) : times(t), stage(s) {
       if (times.profile) times.profile->begin(stage, step);
     }
     ~Timer() {
@@ -51,11 +51,11 @@ class LoopTimes {
   };
 
   explicit LoopTimes(Profile* p) : profile(p) {}
-  double milliseconds(LoopStage stage) const;
-  bool too_much(LoopStage stage, double& told) const;
+  double milliseconds(detail::LoopStage stage) const;
+  bool too_much(detail::LoopStage stage, double& told) const;
 
   Profile* profile = nullptr;
-  std::array<Clock::duration, std::size(loop_stage_names)> spent{};  // in this interval
+  std::array<Clock::duration, std::size(detail::loop_stage_names)> spent{};  // in this interval
   double ms = 0;   // of the steps in this interval
   int steps = -1;  // in this interval; -1 while the very first step is under way
   double told_read = most_share / 2, told_record = most_share / 2;  // shares of the last warnings

@@ -11,12 +11,14 @@
 
 namespace sinter {
 
+namespace detail {
 class Observer;
 
 /// The stages of the loop around the step.
 enum class LoopStage : std::uint8_t { read, step, validate, record, save };
 /// The names of the stages in the trace, in the order of LoopStage.
 inline constexpr const char* loop_stage_names[]{"read", "step", "evaluate", "record", "save"};
+}  // namespace detail
 
 /// Records spans in memory and writes them at the end, as a trace for Perfetto or chrome://tracing.
 /// Each rank is a process of the trace. Each instruction of the training and evaluation programs
@@ -32,17 +34,17 @@ class Profile {
   /// Creates the file, or empties it.
   /// requires  plan outlives the profile; ranks >= 1
   /// throws    FileError if the file cannot be written
-  Profile(std::filesystem::path file, const PlanView& plan, int ranks,
+  Profile(std::filesystem::path file, const detail::PlanView& plan, int ranks,
           std::int64_t most_events = 200'000);
   /// Writes the recorded spans if finish() was not called, and ignores errors.
   ~Profile();
   Profile(const Profile&) = delete;
 
   /// Returns one observer per rank, for its machine.
-  std::vector<Observer*> observers() const;
+  std::vector<detail::Observer*> observers() const;
   /// Records the beginning of a stage of the loop.
   /// requires  no machine is at work
-  void begin(LoopStage stage, std::int64_t step);
+  void begin(detail::LoopStage stage, std::int64_t step);
   /// Records the end of the stage.
   /// requires  no machine is at work
   void end();

@@ -8,9 +8,7 @@
 #include "sinter/recipe/plan.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
-namespace sinter {
-
-namespace detail {
+namespace sinter::detail {
 
 std::vector<ParameterGroup> groups_of(auto policies) {
   std::vector<ParameterGroup> groups;
@@ -63,8 +61,6 @@ std::vector<std::string_view> free_slots(PolicyList<All...>) {
   ((is_decisive<typename All::slot>() ? void() : names.push_back(All::slot::name)), ...);
   return names;
 }
-
-}  // namespace detail
 
 /// The recipe R as a RecipeView, with the options of its type.
 /// requires  R is ready()
@@ -291,4 +287,4 @@ std::shared_ptr<RecipeView> view_of() {
   return std::make_shared<RecipeOf<R>>();
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -15,7 +15,7 @@
 #include "sinter/recovery/reaction.hpp"
 #include "sinter/run/step_figures.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 struct Alternative;
 
@@ -126,4 +126,4 @@ class RecipeView {
 /// throws    ArgumentError that names the option, its value and what is allowed
 void check_options(const RecipeView& recipe);
 
-}  // namespace sinter
+}  // namespace sinter::detail

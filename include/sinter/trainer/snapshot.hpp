@@ -11,13 +11,16 @@
 
 namespace sinter {
 
+namespace detail {
 class BackgroundCopy;
 class CheckpointWriter;
+}  // namespace detail
 
 namespace kernel {
 class Stream;
 }
 
+namespace detail {
 /// The files of a trainer's checkpoint: views of the weights and of the state of optimizer and
 /// policies, with their descriptions.
 struct CheckpointContent {
@@ -62,5 +65,6 @@ class Snapshot {
   CheckpointContent content_;
   std::unique_ptr<BackgroundCopy> copy_;
 };
+}  // namespace detail
 
 }  // namespace sinter

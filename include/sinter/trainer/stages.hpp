@@ -21,9 +21,12 @@
 
 namespace sinter {
 
+namespace detail {
 class MetricsLog;
+}  // namespace detail
 class RunFolder;
 
+namespace detail {
 /// The part of a row of metrics.jsonl that counts the examples of its step.
 struct ExampleRecord {
   double examples_per_s = 0;  ///< number of examples, divided by the step's time
@@ -256,5 +259,6 @@ class SaveStage {
   /// Returns a message for the user about the last checkpoint, or nothing, and clears it.
   std::string take_note();
 };
+}  // namespace detail
 
 }  // namespace sinter

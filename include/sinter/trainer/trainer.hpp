@@ -11,8 +11,8 @@ namespace sinter {
 ///   while (…) trainer.step(batch);
 template <class R>
 class Trainer : public TrainerCore {
-  static std::shared_ptr<RecipeView> checked_view() {
-    if constexpr (ready<R>()) return view_of<R>();
+  static std::shared_ptr<detail::RecipeView> checked_view() {
+    if constexpr (ready<R>()) return detail::view_of<R>();
     return {};
   }
 
@@ -21,11 +21,11 @@ class Trainer : public TrainerCore {
   explicit Trainer(TrainerSettings settings = {}) : TrainerCore(checked_view(), settings) {}
   /// Trains with options that were changed in a view.
   /// requires  options() has returned the view
-  Trainer(std::shared_ptr<RecipeView> view, TrainerSettings settings)
+  Trainer(std::shared_ptr<detail::RecipeView> view, TrainerSettings settings)
       : TrainerCore(std::move(view), settings) {}
 
   /// Returns a view of R, whose adjustable options may be changed before a trainer is made of it.
-  static std::shared_ptr<RecipeView> options() { return checked_view(); }
+  static std::shared_ptr<detail::RecipeView> options() { return checked_view(); }
 };
 
 }  // namespace sinter

@@ -7,7 +7,7 @@
 #include "sinter/plan/plan_view.hpp"
 #include "sinter/program/traffic.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// How long a message from one rank to another takes, for forecasts.
 struct LinkCost {
@@ -82,4 +82,4 @@ struct DeviceCost {
 /// takes what it touches in memory. These are lower bounds, which kernels approach more or less closely.
 [[nodiscard]] std::vector<double> computing_seconds(const PlanView& plan, const DeviceCost& device);
 
-}  // namespace sinter
+}  // namespace sinter::detail

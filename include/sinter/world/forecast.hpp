@@ -7,7 +7,7 @@
 #include "sinter/world/costs.hpp"
 #include "sinter/world/offload.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A plan made again for another number of ranks. If a recipe shards what ranks store, then shards,
 /// padding and places in the arena are those of a recipe whose type has this number.
@@ -60,4 +60,4 @@ struct Forecast {
 [[nodiscard]] Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
                                 std::span<const double> seconds);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -13,6 +13,7 @@ namespace kernel {
 class Stream;
 }
 
+namespace detail {
 /// Returns the cost of a link, from sums over two ranks: the median of 200 sums of one number, and of 5
 /// of 16 MiB. Both ranks call it at the same time, and each gets its own measurement.
 /// requires  end.ranks() == 2
@@ -36,5 +37,6 @@ class Stream;
 /// throws    FileError as OffloadMemory::open() does, or if reading or writing fails
 [[nodiscard]] OffloadCost measured_offload_cost(kernel::Stream& stream, const std::string& folder,
                                                 double seconds = 0.1);
+}  // namespace detail
 
 }  // namespace sinter

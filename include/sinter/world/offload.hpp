@@ -7,7 +7,7 @@
 
 #include "sinter/plan/plan_view.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Cost of moving bytes between the device's memory and offloaded memory.
 struct OffloadCost {
@@ -89,4 +89,4 @@ class OffloadQueues {
   double now_ = 0;  // time up to which transfers have been simulated
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 using std::chrono::milliseconds;
 
@@ -264,4 +264,4 @@ void Control::look_around(Time& next_beat) {
     decide(suspected);
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -13,7 +13,7 @@
 #include "comm/hosts/roster.hpp"
 #include "sinter/comm/communicator.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// What a rank does with others: a transfer, or a sum of few values.
 struct Work {
@@ -131,4 +131,4 @@ class Control {
   std::string text() const;
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

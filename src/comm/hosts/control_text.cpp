@@ -4,7 +4,7 @@
 #include "comm/hosts/control.hpp"
 #include "comm/transfer_text.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 std::string Control::text() const {
   const std::string self = "rank " + std::to_string(me) + " of " + std::to_string(ranks);
@@ -55,4 +55,4 @@ std::string Control::text() const {
   return self + " waits for ranks that have stopped: " + other + ". Its own error says why.";
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -8,7 +8,7 @@
 #include "comm/facts.hpp"
 #include "files/system.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 namespace {
 
 /// What ranks that can share memory have in common, and no others.
@@ -57,4 +57,4 @@ Hello hello_of(const World& world, int port) {
           bytes_of(world.facts)};
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

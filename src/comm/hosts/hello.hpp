@@ -5,7 +5,7 @@
 
 #include "comm/hosts/roster.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// Goes before it. The last byte is the version.
 constexpr std::uint64_t magic = 0x32'74'73'6f'68'6e'69'73;  // "sinhost2"
@@ -24,4 +24,4 @@ struct Hello {
 /// That of this process, which listens at a port.
 Hello hello_of(const World& world, int port);
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -8,7 +8,7 @@
 #include "comm/hosts/line.hpp"
 #include "comm/ordered_sum.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// How the elements of a transfer are divided into chunks: one after the other, or so that each chunk has
 /// a piece of each rank's part, in the order of the ranks.
@@ -208,4 +208,4 @@ class SpreadJob final : public Job {
   }
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -10,7 +10,7 @@
 #include "hardware/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 using shared_memory::RankState;
 using std::chrono::milliseconds;
@@ -260,4 +260,4 @@ bool Line::is_lost(int rank) {
   return true;
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

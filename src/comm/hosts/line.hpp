@@ -7,7 +7,7 @@
 #include "comm/hosts/control.hpp"
 #include "comm/hosts/link.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// A part of an array that goes through the buffer of each host at a time.
 struct Chunk {
@@ -131,4 +131,4 @@ class Line {
   int rank_of_down() const { return begin(here + 1) + local(); }
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 Link::Link(Descriptor connected, std::size_t most_pieces) : socket(std::move(connected)) {
   out.ring.resize(most_pieces);
@@ -63,4 +63,4 @@ short Link::events() const {
   return short((in.done < in.said ? POLLIN : 0) | (out.done < out.said ? POLLOUT : 0));
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -7,7 +7,7 @@
 
 #include "comm/hosts/socket.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// What is to be sent and received is said beforehand, piece by piece, and moves when there is time for
 /// it. So neither end ever waits for the other to read before it reads itself.
@@ -59,4 +59,4 @@ class Link {
   bool move(Queue& queue, const Call& call);
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

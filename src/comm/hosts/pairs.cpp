@@ -10,7 +10,7 @@
 
 #include "hardware/cpu/sleeper.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 namespace {
 
 using std::chrono::milliseconds;
@@ -205,4 +205,4 @@ void Pairs::wait(const Exchange& exchange, std::uint32_t seen) {
   (void)!read(waker.get(), &drained, sizeof drained);
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -7,7 +7,7 @@
 #include "comm/hosts/control.hpp"
 #include "comm/hosts/line.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// The channels of a rank to each other one: within a host through the memory that its ranks share, and
 /// otherwise over a connection of the two, which they make when one of them first wants it.
@@ -47,4 +47,4 @@ class Pairs {
   Transfer missed(const Exchange& exchange) const;
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

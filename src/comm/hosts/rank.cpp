@@ -14,6 +14,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+namespace detail {
 namespace hosts {
 namespace {
 
@@ -141,16 +142,17 @@ class HostsRank final : public QueuedRank<HostsRank> {
 
 }  // namespace
 }  // namespace hosts
+}  // namespace detail
 
 std::unique_ptr<Communicator> hosts_rank(const World& world) {
-  check_place(world);
+  detail::check_place(world);
   if (world.ranks == 1) return single_rank();
   if (world.meeting.address.empty() || world.meeting.port < 1 || world.meeting.port > 65'535)
     throw ArgumentError(
         "ranks of several hosts find each other at World::meeting, and its address is \"" +
         world.meeting.address + "\" and its port " + std::to_string(world.meeting.port) +
         ". Name the host of rank 0, and a port from 1 to 65535 that is free there.");
-  return std::make_unique<hosts::HostsRank>(world);
+  return std::make_unique<detail::hosts::HostsRank>(world);
 }
 
 std::unique_ptr<Communicator> process_rank(const World& world) {

@@ -15,7 +15,7 @@
 #include "comm/hosts/store.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 namespace {
 
 using std::chrono::milliseconds;
@@ -89,7 +89,7 @@ class Host {
  private:
   bool has_come(std::size_t rank) const { return roster.ends[rank].get() >= 0; }
   template <class Host>
-  friend void sinter::await_guests(Host&);
+  friend void detail::await_guests(Host&);
 
   int ranks() const { return world.ranks; }
   int socket(int rank) const { return roster.ends[std::size_t(rank)].get(); }
@@ -277,4 +277,4 @@ Roster meet(const World& world, Descriptor door) {
   return Guest(world).meet();
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

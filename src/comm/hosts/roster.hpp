@@ -6,7 +6,7 @@
 #include "comm/hosts/socket.hpp"
 #include "sinter/comm/world.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// What all know of a rank.
 struct Member {
@@ -41,4 +41,4 @@ struct Roster {
 /// requires  world.meeting has an address
 Roster meet(const World& world, Descriptor door = {});
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

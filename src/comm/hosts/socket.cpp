@@ -18,7 +18,7 @@
 #include "comm/guests.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 namespace {
 
 constexpr int flags = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -226,4 +226,4 @@ std::string Unpacker::text() {
   return taken;
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

@@ -8,7 +8,7 @@
 
 #include "comm/shared_memory/segment.hpp"  // Descriptor
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 using shared_memory::Descriptor;
 using Clock = std::chrono::steady_clock;
@@ -65,4 +65,4 @@ class Unpacker {
   bool ok() const { return fine; }
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

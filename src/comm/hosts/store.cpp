@@ -5,7 +5,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 namespace {
 
 /// Queries as they are counted in torch/csrc/distributed/c10d/TCPStoreBackend.hpp.
@@ -55,4 +55,4 @@ void Store::receive(void* data, std::size_t size) {
     throw Error("the store of torchrun's agent at " + name + " says nothing, or has gone.");
 }
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

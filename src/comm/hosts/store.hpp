@@ -5,7 +5,7 @@
 
 #include "comm/hosts/socket.hpp"
 
-namespace sinter::hosts {
+namespace sinter::detail::hosts {
 
 /// A client of a c10d::TCPStore, in so much of its protocol as it takes to leave a value there and to
 /// find it. The protocol is that of PyTorch 2.0 to 2.11; both of its servers speak it.
@@ -31,4 +31,4 @@ class Store {
   void receive(void* data, std::size_t size);
 };
 
-}  // namespace sinter::hosts
+}  // namespace sinter::detail::hosts

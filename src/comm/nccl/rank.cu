@@ -17,6 +17,7 @@
 #include "sinter/comm/nccl.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 using kernel::check;
@@ -162,7 +163,7 @@ class NcclRank final : public Communicator {
           all);
   }
   static std::size_t bytes_of(const Transfer& t) {
-    return std::size_t(t.count) * std::size_t(sinter::bytes_of(t.element));
+    return std::size_t(t.count) * std::size_t(detail::bytes_of(t.element));
   }
   void make_room(std::size_t bytes) {
     if (rooms.empty() || rooms.back().bytes < bytes) rooms.emplace_back(bytes);
@@ -185,7 +186,7 @@ class NcclRank final : public Communicator {
   void run(const Transfer& t) {
     const ncclDataType_t type = type_of(t.element);
     const auto at = [&](std::int64_t first) {
-      return static_cast<std::byte*>(t.data) + first * sinter::bytes_of(t.element);
+      return static_cast<std::byte*>(t.data) + first * detail::bytes_of(t.element);
     };
     const std::size_t count = std::size_t(t.count), size = count / std::size_t(ranks());
     const bool equal = t.count % ranks() == 0;

@@ -9,7 +9,7 @@
 #include "comm/shared_memory/segment.hpp"
 #include "comm/volume.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 /// One rank's end of them. Each returns false if there is a failure.
 class Collectives {
@@ -280,4 +280,4 @@ class Collectives {
   }
 };
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -11,7 +11,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 Descriptor memory_of(const std::vector<Fact>& facts) {
   const std::string all = bytes_of(facts);
@@ -40,4 +40,4 @@ std::optional<std::vector<Fact>> facts_in(const Descriptor& memory) {
   return facts_of(all);
 }
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -4,11 +4,11 @@
 #include "comm/facts.hpp"
 #include "comm/shared_memory/segment.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 /// Puts facts into memory that can be given to another process.
 Descriptor memory_of(const std::vector<Fact>& facts);
 /// Takes them from there; none if they are not what a rank of this build puts there.
 std::optional<std::vector<Fact>> facts_in(const Descriptor& memory);
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -14,7 +14,7 @@
 #include "comm/shared_memory/messages.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 namespace {
 
 using std::chrono::milliseconds;
@@ -90,7 +90,7 @@ class Host {
 
  private:
   template <class Host>
-  friend void sinter::await_guests(Host&);
+  friend void detail::await_guests(Host&);
 
   int ranks() const { return world.ranks; }
   int socket(int rank) const { return guests[std::size_t(rank)].socket.get(); }
@@ -202,4 +202,4 @@ std::unique_ptr<Segment> gather(const World& world, const Layout& layout) {
   return gather_as_guest(world, layout);
 }
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -5,7 +5,7 @@
 
 #include "comm/shared_memory/segment.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 /// Waits until all ranks of a world have come, and returns the memory that they share. Rank 0 makes it
 /// and listens on a socket in Linux's abstract namespace, whose name is the id: it is in no file system,
@@ -13,4 +13,4 @@ namespace sinter::shared_memory {
 /// the memory's descriptor. Whatever is wrong is an Error in all that have come.
 std::unique_ptr<Segment> gather(const World& world, const Layout& layout);
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 namespace {
 
 /// Whether proc(5) says so; not where it says nothing.
@@ -40,4 +40,4 @@ Lookout::Times Lookout::look(int rank, int process, std::chrono::steady_clock::t
   return {now - std::max(since, seen.first), now - seen.runs};
 }
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

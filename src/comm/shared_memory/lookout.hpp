@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 /// Looks at the processes of other ranks while this one waits for them. What was between looks that are more than
 /// a second apart does not count: so one that was stopped itself takes no other for lost.
@@ -29,4 +29,4 @@ class Lookout {
   std::vector<Seen> seen_;  // by rank
 };
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -9,7 +9,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 namespace {
 
 void limit_waits(const Descriptor& socket) {
@@ -96,4 +96,4 @@ bool receive_message(const Descriptor& from, void* data, std::size_t size, Descr
   return true;
 }
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

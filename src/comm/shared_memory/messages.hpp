@@ -6,7 +6,7 @@
 
 #include "comm/shared_memory/segment.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 /// Throws an Error that ends in the system's reason.
 [[noreturn]] void throw_system_error(const char* what);
@@ -38,4 +38,4 @@ void send_message(const Descriptor& to, const void* data, std::size_t size, int 
 [[nodiscard]] bool receive_message(const Descriptor& from, void* data, std::size_t size,
                                    Descriptor& descriptor);
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -13,6 +13,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 using shared_memory::Collectives;

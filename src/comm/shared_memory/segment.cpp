@@ -20,7 +20,7 @@
 #include "hardware/cpu/sleeper.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -238,4 +238,4 @@ void Segment::throw_failure() const {
                   ". Its own error says why.");
 }
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -16,7 +16,7 @@
 #include "comm/shared_memory/lookout.hpp"
 #include "sinter/comm/shared_memory.hpp"
 
-namespace sinter::shared_memory {
+namespace sinter::detail::shared_memory {
 
 /// Owns a file descriptor. (That of files/ is not a part of the executor, as ranks are.)
 class Descriptor {
@@ -157,4 +157,4 @@ class Segment {
   void map();
 };
 
-}  // namespace sinter::shared_memory
+}  // namespace sinter::detail::shared_memory

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::size_t in_a_row = 64;  // records that a thread takes at a time
@@ -46,4 +46,4 @@ std::vector<EncodedRecord> encode_records(std::span<const ReadTexts> records,
   return encoded;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 #include "sinter/data/paired_examples.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A record as tokens, or why it is none.
 struct EncodedRecord {
@@ -37,4 +37,4 @@ struct EncodedRecord {
 std::vector<EncodedRecord> encode_records(std::span<const ReadTexts> records,
                                           const Tokenizer& tokenizer, int threads);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 #include "sinter/data/example_source.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// How many of the first examples train; the others are of the last records, which are held out.
@@ -152,4 +152,4 @@ OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns&
                     request, format);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -5,7 +5,7 @@
 
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 std::string LabelledFields::expected() const {
   return fmt::format("a whole number from 0 to {}", classes - 1);
@@ -16,4 +16,4 @@ BadRecord LabelledFields::refusal(std::string_view shown) const {
                                shown.empty() ? "empty" : printable(shown, 40), expected()));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 #include "sinter/data/examples.hpp"
 #include "sinter/hardware/available.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A record is not what it must be. what() says what is wrong, without a full stop.
 struct BadRecord : std::runtime_error {
@@ -97,4 +97,4 @@ ExampleFormat labelled_lines_format(const LabelledFields& fields);
 /// TSV. Reading throws BadFile as that of table_format() does, and for Parquet.
 ExampleFormat labelled_table_format(const LabelledFields& fields, bool commas, bool header);
 
-}  // namespace sinter
+}  // namespace sinter::detail

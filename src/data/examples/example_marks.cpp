@@ -12,7 +12,7 @@
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// The first of these names that is one of a special token.
@@ -124,4 +124,4 @@ std::vector<std::string> turns_of_lines(std::string_view text) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

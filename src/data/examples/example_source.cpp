@@ -10,6 +10,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 void require_fit(const ExampleList& set, ExampleRange range, int sequences) {

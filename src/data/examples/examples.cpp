@@ -11,6 +11,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 constexpr std::int64_t most_numbers = std::numeric_limits<std::int32_t>::max();

@@ -6,7 +6,7 @@
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -117,4 +117,4 @@ ExampleFormat labelled_lines_format(const LabelledFields& fields) {
           }};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -11,6 +11,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 /// Tokens of two texts.
@@ -34,6 +35,7 @@ Lengths longest_first(Lengths have, std::int64_t most) {
 
 }  // namespace
 
+namespace detail {
 ExampleMarks labelled_marks_of(const Tokenizer& tokenizer) {
   ExampleMarks marks = marks_of(tokenizer);
   const auto first = std::ranges::find(tokenizer.special, "[CLS]", &SpecialToken::name);
@@ -43,6 +45,7 @@ ExampleMarks labelled_marks_of(const Tokenizer& tokenizer) {
   marks.end = last->id;
   return marks;
 }
+}  // namespace detail
 
 LabelledSet::LabelledSet(Tokenizer t, LabelledForm f, int classes)
     : tokenizer(std::move(t)), form(f), marks(labelled_marks_of(tokenizer)) {
@@ -157,6 +160,7 @@ std::uint64_t LabelledSet::hash() const {
   return XXH3_64bits(parts, sizeof(parts));
 }
 
+namespace detail {
 Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm form,
                        std::string_view text) {
   require_example_tokenizer(tokenizer, vocabulary);
@@ -179,5 +183,6 @@ Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm 
   if (form.types) prompt.types = std::move(batch.ids[1]);
   return prompt;
 }
+}  // namespace detail
 
 }  // namespace sinter

@@ -9,6 +9,7 @@
 #include "sinter/error.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 ExampleLimits limits_of(const PairedForm& form) {
@@ -21,7 +22,7 @@ ExampleLimits limits_of(const PairedForm& form) {
 }
 
 ExampleMarks marks_of(const Tokenizer& tokenizer, const PairedForm& form) {
-  ExampleMarks marks = sinter::marks_of(tokenizer);
+  ExampleMarks marks = detail::marks_of(tokenizer);
   if (form.start >= 0) marks.start = form.start;
   return marks;
 }

@@ -19,7 +19,7 @@
 #include <memory>
 #endif
 
-namespace sinter {
+namespace sinter::detail {
 
 #if SINTER_HAS_ARROW
 namespace {
@@ -229,4 +229,4 @@ ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableM
           "row"};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -14,7 +14,7 @@
 #include "sinter/files/io.hpp"
 #include "sinter/hardware/available.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// Keeps count of the records that are left out.
@@ -163,4 +163,4 @@ ReadRecords read_records(const DataRequest& request, const ExampleFormat& format
           [corpus] { return corpus->changed(); }};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What takes the records.
 struct RecordSink {
@@ -36,4 +36,4 @@ struct ReadRecords {
 ReadRecords read_records(const DataRequest& request, const ExampleFormat& format,
                          const Tokenizer& tokenizer, BadRecordRule rule, const RecordSink& sink);
 
-}  // namespace sinter
+}  // namespace sinter::detail

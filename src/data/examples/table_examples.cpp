@@ -9,7 +9,7 @@
 #include "data/examples/example_formats.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// A line of a table, or several if a quoted field has line breaks.
@@ -222,4 +222,4 @@ ExampleFormat labelled_table_format(const LabelledFields& fields, bool commas, b
                    std::move(parquet));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 #include "data/tokenizer/characters.hpp"
 #include "data/tokenizer/vocabulary.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 std::size_t first_byte(const AddedToken& token) {
@@ -96,4 +96,4 @@ std::vector<AddedToken> with_normal_texts(std::vector<AddedToken> tokens,
   return tokens;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 
 #include "data/tokenizer/normalizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 struct AddedToken {
   std::int32_t id = 0;
@@ -57,4 +57,4 @@ std::vector<AddedToken> those(const std::vector<AddedToken>& all, bool normalize
 std::vector<AddedToken> with_normal_texts(std::vector<AddedToken> tokens,
                                           const Normalizer& normalizer);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "data/tokenizer/wordpiece_json.hpp"
 #include "files/json.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -127,4 +127,4 @@ WordPieceParts read_bert_vocabulary(std::string_view text, std::string_view conf
   return parts;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "data/tokenizer/vocabulary.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// Tokens, with room for more than there are.
@@ -272,4 +272,4 @@ Tokenizer tokenizer_of(BpeParts parts) {
   return tokenizer;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

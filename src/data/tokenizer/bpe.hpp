@@ -18,7 +18,7 @@
 #include "data/tokenizer/split.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What a text gets in front of it: a blank; none if it has one already; only where the whole text
 /// begins.
@@ -67,4 +67,4 @@ class Bpe {
 
 Tokenizer tokenizer_of(BpeParts parts);
 
-}  // namespace sinter
+}  // namespace sinter::detail

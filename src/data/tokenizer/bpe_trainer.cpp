@@ -10,7 +10,7 @@
 #include "data/tokenizer/vocabulary.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 std::uint64_t key_of(std::int32_t left, std::int32_t right) {
@@ -135,4 +135,4 @@ LearntBpe BpeTrainer::train(const WordCounts& counts, std::int64_t wanted,
   return {std::move(tokens), last_of_each(merges)};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 #include "data/tokenizer/merges.hpp"
 #include "data/tokenizer/word_counts.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Tokens as a tokenizer.json spells them, in the order of their ids, and the merges, in theirs.
 struct LearntBpe {
@@ -62,4 +62,4 @@ class BpeTrainer {
                   const std::function<void(std::int64_t tokens)>& progress);
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -7,7 +7,7 @@
 #include "data/tokenizer/unicode_kinds.hpp"
 #include "data/tokenizer/unicode_text.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 const CharacterKind* character_kinds() {
   static const std::vector<CharacterKind> kinds = [] {
@@ -47,4 +47,4 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
   return result.append(text);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

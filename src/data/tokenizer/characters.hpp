@@ -7,7 +7,7 @@
 
 #include "files/utf8.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Which of \p{L}, \p{N} and \s a character is, in the terms of regular expressions.
 /// scripts/unicode_kinds.py writes these numbers.
@@ -51,4 +51,4 @@ void append_utf8(std::string& text, std::uint32_t code);
 /// A text with `to` in place of each `from`, which is not empty.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to);
 
-}  // namespace sinter
+}  // namespace sinter::detail

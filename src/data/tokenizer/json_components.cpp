@@ -3,7 +3,7 @@
 
 #include "data/tokenizer/json_normalizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -181,4 +181,4 @@ void check_post_processor(const JsonFields& file) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

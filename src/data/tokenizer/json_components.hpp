@@ -3,7 +3,7 @@
 #include "data/tokenizer/bpe.hpp"
 #include "data/tokenizer/json_fields.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Reads normalizer, pre_tokenizer, decoder and post_processor of a tokenizer.json: over what the BPE
 /// is, where texts are cut, and what becomes of blanks.
@@ -14,4 +14,4 @@ void read_components(const JsonFields& file, bool byte_fallback, BpeParts& parts
 /// throws    TokenizerProblem that names one that is not known to do only that
 void check_post_processor(const JsonFields& file);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -82,4 +82,4 @@ std::vector<const Json*> flattened(const Json& component, const char* list,
   return all;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

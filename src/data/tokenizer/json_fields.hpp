@@ -11,7 +11,7 @@
 
 #include "data/tokenizer/vocabulary.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// An object of the file with the name that messages give it, such as "its decoder".
 class JsonFields {
@@ -49,4 +49,4 @@ std::string type_of(const nlohmann::json& component, std::string_view where);
 std::vector<const nlohmann::json*> flattened(const nlohmann::json& component, const char* list,
                                              const std::string& where);
 
-}  // namespace sinter
+}  // namespace sinter::detail

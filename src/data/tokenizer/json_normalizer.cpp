@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/tokenizer/json_normalizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -44,4 +44,4 @@ bool read_normalizer(const Json& component, const std::string& where, Normalizer
   return false;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

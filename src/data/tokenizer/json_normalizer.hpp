@@ -5,7 +5,7 @@
 #include "data/tokenizer/json_fields.hpp"
 #include "data/tokenizer/normalizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Adds what a component of a tokenizer.json's normalizer does, if it is NFC, NFD, Lowercase,
 /// StripAccents or BertNormalizer. Returns false if it is none of these.
@@ -13,4 +13,4 @@ namespace sinter {
 bool read_normalizer(const nlohmann::json& component, const std::string& where,
                      Normalizer& normalizer);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -5,7 +5,7 @@
 
 #include "data/tokenizer/characters.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 bool is_space(std::string_view text, std::size_t at) {
@@ -33,4 +33,4 @@ std::optional<std::size_t> line_cut(std::string_view text, std::size_t from) {
   return {};
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

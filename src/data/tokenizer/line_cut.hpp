@@ -5,10 +5,10 @@
 #include <optional>
 #include <string_view>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The first place at or behind `from` that lies behind a newline which stands between two
 /// characters that are no white space; nothing if there is none in this text.
 std::optional<std::size_t> line_cut(std::string_view text, std::size_t from);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -13,6 +13,7 @@
 #include "sinter/files/io.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 namespace fs = std::filesystem;
@@ -107,6 +108,7 @@ void find_special(BpeParts& parts, const Vocabulary& vocabulary) {
 
 }  // namespace
 
+namespace detail {
 void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary) {
   parts.tokens.resize(vocabulary.size());
   parts.of_byte.fill(-1);
@@ -143,6 +145,7 @@ bool holds_tokenizer(const fs::path& folder) {
     if (fs::exists(folder / name, none)) return true;
   return false;
 }
+}  // namespace detail
 
 Tokenizer load_tokenizer(const fs::path& path) {
   std::error_code none;

@@ -8,7 +8,7 @@
 #include "data/tokenizer/vocabulary.hpp"
 #include "data/tokenizer/wordpiece.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Of GPT-2's two files. The last names the second in messages.
 BpeParts read_gpt2_files(std::string_view vocabulary, std::string_view merges,
@@ -24,4 +24,4 @@ WordPieceParts read_bert_vocabulary(std::string_view vocabulary, std::string_vie
 /// Fills in the tokens of a byte-level BPE, and those of single bytes.
 void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <tuple>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::uint32_t never = ~std::uint32_t(0);
@@ -131,4 +131,4 @@ std::size_t Merges::apply_by_heap(std::int32_t* tokens, std::size_t count) const
   return list.copy_to(tokens);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Two tokens that become one. The first of a list of merges comes before all others.
 struct Merge {
@@ -53,4 +53,4 @@ class Merges {
   }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

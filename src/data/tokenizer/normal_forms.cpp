@@ -8,7 +8,7 @@
 #include "data/tokenizer/unicode_normal.hpp"
 #include "data/tokenizer/unicode_text.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 constexpr std::size_t code_points = 0x110000;
@@ -192,4 +192,4 @@ std::string normal_form(std::string_view text, bool composing) {
   return out;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 
 #include "data/tokenizer/unicode_traits.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The tables that scripts/unicode_normal.py has written, made ready to look up any code point.
 class UnicodeTables {
@@ -46,4 +46,4 @@ class UnicodeTables {
 /// The form NFC of a text with `compose`, else NFD. Bytes that are no UTF-8 stay as they are.
 std::string normal_form(std::string_view text, bool compose);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include "data/tokenizer/characters.hpp"
 #include "data/tokenizer/normal_forms.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// The text with put(out, character, its bytes) in place of each character.
@@ -117,4 +117,4 @@ std::string Normalizer::apply(std::string text) const {
   return text;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

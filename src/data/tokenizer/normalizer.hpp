@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 enum class Change {
   nfc,
@@ -41,4 +41,4 @@ class Normalizer {
   std::string apply(std::string text) const;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

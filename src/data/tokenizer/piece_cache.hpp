@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A piece of up to 15 bytes as two numbers, the last byte of which is its length.
 struct ShortPiece {
@@ -93,4 +93,4 @@ class PieceCache {
   const TwoShort& both(const ShortPiece& piece) const { return shorts[index(piece)]; }
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -26,7 +26,7 @@ extern "C" {
 alignas(64) char FLAGS_minloglevel[64];
 }
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Kind = SentencePieceFile::Kind;
@@ -145,11 +145,11 @@ Tokenizer read_sentencepiece(std::string_view model) {
   return tokenizer;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail
 
 #else
 
-namespace sinter {
+namespace sinter::detail {
 
 Tokenizer read_sentencepiece(std::string_view model) {
   read_sentencepiece_file(model);
@@ -159,6 +159,6 @@ Tokenizer read_sentencepiece(std::string_view model) {
       "tokenizer.json of the same model");
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail
 
 #endif

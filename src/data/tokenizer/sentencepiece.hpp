@@ -6,7 +6,7 @@
 
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Sinter was built without the library. what() is as that of a TokenizerProblem, and says what to do.
 struct LibraryMissing : std::runtime_error {
@@ -17,4 +17,4 @@ struct LibraryMissing : std::runtime_error {
 /// throws    TokenizerProblem, LibraryMissing
 Tokenizer read_sentencepiece(std::string_view file);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -10,7 +10,7 @@
 
 #include "data/tokenizer/vocabulary.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Kind = SentencePieceFile::Kind;
@@ -281,4 +281,4 @@ SentencePieceFile read_sentencepiece_file(std::string_view text) {
   return file;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sinter {
+namespace sinter::detail {
 
 struct SentencePieceFile {
   static constexpr std::string_view blank =
@@ -39,4 +39,4 @@ bool looks_like_sentencepiece(std::string_view file);
 /// throws    TokenizerProblem
 SentencePieceFile read_sentencepiece_file(std::string_view file);
 
-}  // namespace sinter
+}  // namespace sinter::detail

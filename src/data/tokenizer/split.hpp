@@ -12,7 +12,7 @@
 
 #include "data/tokenizer/characters.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Where a text is cut: by the regular expression of GPT-2, Llama 3 or Qwen2; before each ▁; before
 /// each run of ▁; or nowhere.
@@ -181,4 +181,4 @@ void split(std::string_view text, Pattern pattern, Take&& take) {
   }
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -6,7 +6,7 @@
 #include "data/tokenizer/wordpiece_json.hpp"
 #include "files/json.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -148,4 +148,4 @@ std::variant<BpeParts, WordPieceParts> read_tokenizer_json(std::string_view text
       fmt::format("its model is of the type {}; BPE and WordPiece are understood", shown(type)));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include <string_view>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// For unicode::ranges_in(): values are those of CharacterKind; characters in no range are `other`.
 inline constexpr std::string_view character_ranges = R"(9 4 3 13 0 3 10 9 2 8 19 1 7 19 1 b 0 3 1b 0 3 a 0 1 8 1 2 2 0 1
@@ -55,4 +55,4 @@ a 13 1 1 0 2 1 7 1 1 0 2 6 25 1 b 1d 1 3 23 1 5 7 1 2 4 2 2b 9d 1 3 9 2 7 23 1 5
 2 0 1 3 3 1 2 6 1 2 3 1 2 3 1 2 0 1 2 9 1 2 10 1 6 2 1 2 4 1 2 10 1 245 c 2 ae4 9 2 407 a6df 1 21 1039 1 7 dd 1 3 1681 1
 f 1d30 1 10 26d 1 9a3 21d 1 5e3 134a 1 6 105f 1)";
 
-}  // namespace sinter
+}  // namespace sinter::detail

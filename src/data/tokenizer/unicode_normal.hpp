@@ -5,7 +5,7 @@
 #pragma once
 #include <string_view>
 
-namespace sinter::unicode {
+namespace sinter::detail::unicode {
 
 /// For ranges_in(): sums of Traits; characters in no range have none.
 inline constexpr std::string_view traits = R"(0 8 1 3 1 1 2 11 1 2 e 10 b 6 10 1b 5 10 1b 3 10 1 20 1 2 0 10 6 0 10 4 0
@@ -405,4 +405,4 @@ ae0 1b35 1b06 2 1b35 1b08 2 1b35 1b0a 2 1b35 1b0c 2 1b35 1b0e 4 1b35 1b12 29 1b3
 30f8 1 3099 30f9 1 3099 30fa b 3099 30fe df9c 110ba 1109a 2 110ba 1109c a 110ba 110ab 8c 11127 1112e 1 11127 1112f 215
 1133e 1134b 0 11357 1134c 172 114b0 114bc 0 114ba 114bb 0 114bd 114be ff 115af 115ba 1 115af 115bb)";
 
-}  // namespace sinter::unicode
+}  // namespace sinter::detail::unicode

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sinter::unicode {
+namespace sinter::detail::unicode {
 
 /// Characters first … last have the same value.
 struct Range {
@@ -83,4 +83,4 @@ inline std::vector<Composition> compositions_in(std::string_view table) {
   return compositions;
 }
 
-}  // namespace sinter::unicode
+}  // namespace sinter::detail::unicode

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace sinter::unicode {
+namespace sinter::detail::unicode {
 
 /// What the normaliser and the pre-tokenizer of BERT do with a character, and StripAccents.
 /// scripts/unicode_normal.py writes these numbers.
@@ -14,4 +14,4 @@ enum Traits : std::uint8_t {
   punctuation = 16,  // it is a word of its own
 };
 
-}  // namespace sinter::unicode
+}  // namespace sinter::detail::unicode

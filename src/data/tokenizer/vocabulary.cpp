@@ -12,7 +12,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// GPT-2's alphabet: of each code point the byte that it stands for, or -1.
@@ -124,4 +124,4 @@ std::string spelling_of_bytes(std::string_view text) {
   return result;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -12,7 +12,7 @@
 
 #include "data/tokenizer/merges.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// A tokenizer's file is not what it must be. what() says why in a sentence without its end, and may
 /// go on with what to do.
@@ -63,4 +63,4 @@ std::optional<std::string> bytes_of_spelling(std::string_view spelling);
 /// The other way round.
 std::string spelling_of_bytes(std::string_view bytes);
 
-}  // namespace sinter
+}  // namespace sinter::detail

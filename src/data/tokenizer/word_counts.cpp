@@ -12,7 +12,7 @@
 
 #include "sinter/files/decompress.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// Gives the files' text in chunks of whole lines, to any number of threads.
@@ -115,4 +115,4 @@ WordCounts count_words(const DataFiles& files, Pattern pattern, int threads,
   return all;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

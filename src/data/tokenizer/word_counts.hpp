@@ -10,7 +10,7 @@
 #include "data/tokenizer/split.hpp"
 #include "sinter/data/data_files.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 struct TextHash {
   using is_transparent = void;
@@ -25,4 +25,4 @@ using WordCounts = std::unordered_map<std::string, std::int64_t, TextHash, std::
 WordCounts count_words(const DataFiles& files, Pattern pattern, int threads,
                        const std::function<void(std::int64_t bytes)>& progress);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -9,7 +9,7 @@
 #include "data/tokenizer/normal_forms.hpp"
 #include "data/tokenizer/vocabulary.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// What the decoder of tokenizers does with the text of each token.
@@ -147,4 +147,4 @@ Tokenizer tokenizer_of(WordPieceParts parts) {
   return tokenizer;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

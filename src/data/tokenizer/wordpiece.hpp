@@ -12,7 +12,7 @@
 #include "data/tokenizer/normalizer.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// What files say of a WordPiece.
 struct WordPieceParts {
@@ -59,4 +59,4 @@ class WordPiece {
 
 Tokenizer tokenizer_of(WordPieceParts parts);
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -4,7 +4,7 @@
 #include "data/tokenizer/json_components.hpp"
 #include "data/tokenizer/json_normalizer.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
@@ -56,4 +56,4 @@ void read_components(const JsonFields& file, WordPieceParts& parts) {
   check_post_processor(file);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -5,7 +5,7 @@
 #include "data/tokenizer/json_fields.hpp"
 #include "data/tokenizer/wordpiece.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Fills in tokens and pieces. `continuing` is what pieces begin with that follow others.
 /// throws    TokenizerProblem if the token for unknown words is not in the vocabulary
@@ -16,4 +16,4 @@ void set_pieces(WordPieceParts& parts, const Vocabulary& vocabulary, const std::
 /// throws    TokenizerProblem that names what is not understood
 void read_components(const JsonFields& file, WordPieceParts& parts);
 
-}  // namespace sinter
+}  // namespace sinter::detail

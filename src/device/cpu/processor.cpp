@@ -10,7 +10,7 @@
 #include "sinter/device/cpu.hpp"
 #include "sinter/hardware/device.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 std::string model_name() {
@@ -46,4 +46,4 @@ std::string device_text(int threads) {
 
 std::string device_use() { return ""; }
 
-}  // namespace sinter
+}  // namespace sinter::detail

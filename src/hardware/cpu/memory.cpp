@@ -12,7 +12,7 @@
 #include "sinter/error.hpp"
 #include "sinter/hardware/available.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 /// Maps pages of zeros, which cost nothing until they are used.
 DeviceMemory::DeviceMemory(std::int64_t bytes) {
@@ -73,4 +73,4 @@ void put_values(kernel::Stream&, std::span<const float> values, std::byte* to, E
   });
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -20,7 +20,7 @@
 
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 /// Whether a folder's files are in memory, so that nothing would leave it.
@@ -234,4 +234,4 @@ void OffloadMemory::copy(OffloadMemory& from) {
   std::memcpy(bytes().data(), from.bytes().data(), std::size_t(place_->bytes));
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

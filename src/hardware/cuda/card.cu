@@ -9,7 +9,7 @@
 #include "sinter/hardware/card.hpp"
 #include "sinter/hardware/device.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 __global__ void any_kernel() {}
@@ -127,4 +127,4 @@ std::string device_use() {
   return library->use();
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

@@ -13,7 +13,7 @@
 #include "sinter/base/with_element.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 DeviceMemory::DeviceMemory(std::int64_t bytes) {
   const std::size_t size = std::size_t(std::max<std::int64_t>(bytes, 1));
@@ -148,4 +148,4 @@ void put_values(kernel::Stream& stream, std::span<const float> values, std::byte
   });
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

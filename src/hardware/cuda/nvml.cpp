@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace sinter {
+namespace sinter::detail {
 namespace {
 
 // Of nvml.h, version 2 of its interface; each function returns 0 if it could do its work.
@@ -64,4 +64,4 @@ std::string Nvml::use() const {
   return text;
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

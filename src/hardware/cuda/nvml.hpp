@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-namespace sinter {
+namespace sinter::detail {
 
 /// The library, opened when the binary runs. Where it is missing, or does not know the card, there is
 /// nothing to say of it.
@@ -24,4 +24,4 @@ class Nvml {
   void* card_ = nullptr;
 };
 
-}  // namespace sinter
+}  // namespace sinter::detail

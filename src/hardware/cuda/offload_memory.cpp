@@ -8,7 +8,7 @@
 #include "hardware/cuda/queue.hpp"
 #include "sinter/error.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 struct OffloadMemory::Place {
   kernel::Stream& stream;
@@ -75,4 +75,4 @@ void OffloadMemory::copy(OffloadMemory& from) {
   std::memcpy(bytes().data(), from.bytes().data(), place_->bytes);
 }
 
-}  // namespace sinter
+}  // namespace sinter::detail

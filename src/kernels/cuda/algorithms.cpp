@@ -133,7 +133,7 @@ bool computes(Stream::Pool& device, const Product& product, const Algorithm& alg
 }
 
 /// The file of a card's algorithms, by all that they hang on beside their keys.
-ChoiceFile open_file(int card) {
+detail::ChoiceFile open_file(int card) {
   cudaDeviceProp is;
   check(cudaGetDeviceProperties(&is, card));
   const std::string about = std::string(is.name) + ", compute capability " +
@@ -143,9 +143,9 @@ ChoiceFile open_file(int card) {
   std::string name = about;
   std::erase(name, ',');
   std::ranges::replace_if(name, [](char c) { return c == ' ' || c == '/'; }, '_');
-  std::filesystem::path path = cache_folder();
+  std::filesystem::path path = detail::cache_folder();
   if (!path.empty()) path = path / "matmul" / (name + ".json");
-  return ChoiceFile(path, about, sizeof(Algorithm), [](const std::string& what) {
+  return detail::ChoiceFile(path, about, sizeof(Algorithm), [](const std::string& what) {
     std::fprintf(stderr, "note: the fastest algorithms of products are searched for again: %s\n",
                  what.c_str());
   });
@@ -166,7 +166,7 @@ Algorithm algorithm_in(const std::string& bytes) {
 }
 
 /// The algorithm that the file has; searched for if it has none that computes the product.
-Algorithm kept(ChoiceFile& file, Stream::Pool& device, const ProductKey& key,
+Algorithm kept(detail::ChoiceFile& file, Stream::Pool& device, const ProductKey& key,
                const Product& product) {
   const std::string name = text_of(key);
   const std::optional<std::string> before = file.find(name);
@@ -179,7 +179,7 @@ Algorithm kept(ChoiceFile& file, Stream::Pool& device, const ProductKey& key,
 
 Algorithm algorithm_of(Stream::Pool& device, const ProductKey& key, const Product& product) {
   static std::mutex mutex;
-  static std::map<int, ChoiceFile> files;
+  static std::map<int, detail::ChoiceFile> files;
   static std::map<std::tuple<int, ProductKey>, Algorithm> algorithms;
   const std::scoped_lock lock(mutex);
   int card = 0;

@@ -5,9 +5,9 @@
 #include "support/reply_model.hpp"
 using namespace sinter;
 
-struct paired_replies
-    : Recipe<sinter::testing::Replier<258>, DialoguePairs<{.text = 24, .label = 16, .bad = skip}>,
-             DynamicBatch<{.mode = DynamicMode::batchsort, .tokens = 160}>, AdamW<{.lr = 1e-2}>,
-             Constant, Batch<{.global = 16, .micro = 4}>> {};
+struct paired_replies : Recipe<sinter::detail::testing::Replier<258>,
+                               DialoguePairs<{.text = 24, .label = 16, .bad = skip}>,
+                               DynamicBatch<{.mode = DynamicMode::batchsort, .tokens = 160}>,
+                               AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>> {};
 
 int main(int argc, char** argv) { return run<paired_replies>(argc, argv); }

@@ -8,6 +8,6 @@ struct ramp
              Bytes<{.context = 16}>, AdamW<{.lr = 1e-2}>, Batch<{.global = 8, .micro = 2}>,
              BatchWarmup<{.from = 2, .sequences = 60}>,
              LengthWarmup<{.from = 4, .sequences = 100, .multiple = 4}>,
-             ScaledRate<{.rule = root, .base = 8}>, PadRows<>> {};
+             ScaledRate<{.rule = ScalingRule::root, .base = 8}>, PadRows<>> {};
 
 int main(int argc, char** argv) { return run<ramp>(argc, argv); }

@@ -6,7 +6,7 @@
 using namespace sinter;
 
 /// Texts of at most 9 letters, and replies of at most 5, each with the mark `a` before it.
-struct Letters : testing::TwoContexts {
+struct Letters : detail::testing::TwoContexts {
   static Tokenizer tokenizer() {
     Tokenizer letters;
     letters.vocabulary = vocabulary;
@@ -23,7 +23,7 @@ struct Letters : testing::TwoContexts {
   }
 };
 
-struct sourced : Recipe<testing::TinySeq2Seq, Letters, AdamW<>, Batch<{.global = 2, .micro = 2}>> {
-};
+struct sourced
+    : Recipe<detail::testing::TinySeq2Seq, Letters, AdamW<>, Batch<{.global = 2, .micro = 2}>> {};
 
 int main(int argc, char** argv) { return run<sourced>(argc, argv); }

@@ -5,7 +5,7 @@
 #include "sinter/hardware/card.hpp"
 #include "sinter/hardware/device.hpp"
 
-namespace sinter {
+namespace sinter::detail {
 
 void open_card(int) {}
 AvailableMemory available_device_memory() {
@@ -15,4 +15,4 @@ std::string device_text(int) { return "a card that is emulated on the processor"
 
 std::string device_use() { return ""; }
 
-}  // namespace sinter
+}  // namespace sinter::detail

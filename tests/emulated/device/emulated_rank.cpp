@@ -9,6 +9,7 @@
 #include "sinter/comm/shared_memory.hpp"
 
 namespace sinter {
+using namespace detail;
 namespace {
 
 using kernel::emulated::Opened;

@@ -6,7 +6,7 @@
 #include "sinter/memory/offload.hpp"
 #include "sinter/parameters/average.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Once = Batch<{.global = 2, .micro = 2}>;
@@ -28,4 +28,4 @@ TEST_CASE("mutants on the device are rejected or compute the same bytes") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

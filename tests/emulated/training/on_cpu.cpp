@@ -10,7 +10,8 @@
 #include "emulated/training/steps.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 int main(int argc, char** argv) {
   if (argc != 5) return 1;

@@ -7,7 +7,7 @@
 #include "sinter/parallel/zero.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <int Ranks, class Precision = Fp32, int Micro = 1>
 using Shared = Made<TinyGpt, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = Micro}>,
@@ -57,4 +57,4 @@ Trace train(const World& world, bool graph = true) {
   return trace;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

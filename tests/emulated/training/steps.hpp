@@ -16,7 +16,7 @@
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 inline constexpr int context = 12, vocabulary = 29;
 
@@ -88,4 +88,4 @@ inline std::string bytes_of(const CheckpointContent& content) {
   return all;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

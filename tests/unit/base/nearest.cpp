@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-using sinter::nearest;
+using sinter::detail::nearest;
 
 TEST_CASE("the nearest word is found") {
   std::array<std::string_view, 6> words{"--steps", "--save-every",   "--seed",

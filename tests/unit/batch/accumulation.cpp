@@ -9,7 +9,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 9, words = 19, most_ranks = has_thread_ranks ? 3 : 1;
@@ -181,4 +181,4 @@ TEST_CASE("evaluation and prediction change nothing") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -13,6 +13,7 @@
 #include "sinter/data/permutation.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -14,7 +14,8 @@
 #include "support/reply_model.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 using namespace std::chrono_literals;
-using sinter::cli::EvalProgress;
+using sinter::detail::cli::EvalProgress;
 
 TEST_CASE("an evaluation whose output is no terminal says every 5 seconds how far it is") {
   std::FILE* file = std::tmpfile();

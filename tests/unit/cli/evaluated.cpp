@@ -17,7 +17,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int width = 3, classes = 4, most = 64;
@@ -164,4 +164,4 @@ TEST_CASE("some rows are predicted, and others are not") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -12,11 +12,12 @@
 #include "unit/files/support.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 
-struct fit : Recipe<Mlp<{.in = 2, .hidden = 16, .out = 1}>, AdamW<{.lr = 1e-2}>,
-                    Batch<{.global = 32, .micro = 8}>> {};
+struct small_fit : Recipe<Mlp<{.in = 2, .hidden = 16, .out = 1}>, AdamW<{.lr = 1e-2}>,
+                          Batch<{.global = 32, .micro = 8}>> {};
 
 struct Points {
   std::vector<float> inputs, targets;
@@ -60,7 +61,7 @@ struct Slow {
 }  // namespace
 
 TEST_CASE("a loop trains, evaluates and tells") {
-  Trainer<fit> trainer;
+  Trainer<small_fit> trainer;
   Loop loop(trainer, points.training(), points.all());
   std::vector<StepRecord> told;
   LoopEnd end = loop.run({.steps = 60, .evaluate_every = 25, .on_step = [&](const StepRecord& r) {
@@ -81,7 +82,7 @@ TEST_CASE("a loop trains, evaluates and tells") {
 }
 
 TEST_CASE("run() goes on where it stopped, and two loops do not disturb each other") {
-  Trainer<fit> whole, parts;
+  Trainer<small_fit> whole, parts;
   Loop one(whole, points.training()), two(parts, points.training());
   int asked = 0;
   CHECK(two.run({.steps = 10, .stop = [&] { return ++asked == 4; }}) == LoopEnd::stopped);
@@ -95,7 +96,7 @@ TEST_CASE("run() goes on where it stopped, and two loops do not disturb each oth
 }
 
 TEST_CASE("the end of the data is the end of the loop, with its evaluation") {
-  Trainer<fit> trainer;
+  Trainer<small_fit> trainer;
   Loop loop(trainer, Finite(7), points.all());
   CHECK(loop.run({.steps = 100}) == LoopEnd::finished);
   CHECK(trainer.steps() == 7);
@@ -105,7 +106,7 @@ TEST_CASE("the end of the data is the end of the loop, with its evaluation") {
 TEST_CASE("a folder makes runs that can be resumed in another process") {
   testing::TemporaryFolder temporary;
   auto folder = temporary / "run";
-  Trainer<fit> whole, first, second;
+  Trainer<small_fit> whole, first, second;
   Loop(whole, points.training(), points.all()).run({.steps = 30, .evaluate_every = 10});
   {
     RunFolder run(folder, RunFolder::Mode::fresh);
@@ -128,7 +129,7 @@ TEST_CASE("a folder makes runs that can be resumed in another process") {
 TEST_CASE("a loss that is not finite throws, and names no checkpoint where there is none") {
   std::vector<float> bad = points.targets;
   bad[150] = std::nanf("");
-  Trainer<fit> trainer;
+  Trainer<small_fit> trainer;
   Loop loop(trainer, ArrayData(points.inputs, 2, bad, 1, {.sequences = 32}));
   try {
     loop.run({.steps = 20});
@@ -148,7 +149,7 @@ TEST_CASE("waiting for data and logging are warned of where they cost more than 
                       .on_warning = [&](const std::string& text) { told.push_back(text); }};
   auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
   SUBCASE("a source that is slower than the step") {
-    Trainer<fit> trainer;
+    Trainer<small_fit> trainer;
     Loop loop(trainer, Slow{points.training(), pause});
     loop.run(options);
     REQUIRE(!told.empty());
@@ -157,7 +158,7 @@ TEST_CASE("waiting for data and logging are warned of where they cost more than 
     CHECK(told.size() == 1);  // once, although it goes on
   }
   SUBCASE("a slow listener") {
-    Trainer<fit> trainer;
+    Trainer<small_fit> trainer;
     Loop loop(trainer, points.training());
     options.on_step = [&](const StepRecord&) { pause(); };
     loop.run(options);
@@ -203,7 +204,7 @@ TEST_CASE("a checkpoint that cannot be saved is tried again while an older one i
       std::filesystem::create_directories(run.path() / name / "other");
     };
     taken("step-00000010");
-    Trainer<fit> trainer;
+    Trainer<small_fit> trainer;
     Loop loop(trainer, points.training(), {}, &run);
     std::vector<std::string> saved, warnings;
     LoopOptions options{.steps = 22,
@@ -225,7 +226,7 @@ TEST_CASE("a checkpoint that cannot be saved is tried again while an older one i
   testing::TemporaryFolder temporary;
   RunFolder run(temporary / "run", RunFolder::Mode::fresh);
   std::filesystem::create_directories(run.path() / "step-00000005" / "other");
-  Trainer<fit> trainer;
+  Trainer<small_fit> trainer;
   Loop loop(trainer, points.training(), {}, &run);
   CHECK_THROWS_AS(loop.run({.steps = 20, .save_every = 5}), FileError);  // there is no older one
   CHECK(trainer.steps() < 20);
@@ -235,7 +236,7 @@ TEST_CASE("a checkpoint comes when so many minutes have passed, as well as at th
   auto saved = [](double minutes) {
     testing::TemporaryFolder temporary;
     RunFolder run(temporary / "run", RunFolder::Mode::fresh);
-    Trainer<fit> trainer;
+    Trainer<small_fit> trainer;
     std::vector<std::string> names;
     Loop(trainer, points.training(), {}, &run)
         .run({.steps = 4, .save_minutes = minutes, .on_save = [&](const auto& path) {
@@ -253,7 +254,7 @@ TEST_CASE("a checkpoint has the state of its step, however far training goes on 
   auto saved = [](bool in_background) {
     testing::TemporaryFolder temporary;
     RunFolder run(temporary / "run", RunFolder::Mode::fresh, 100);
-    Trainer<fit> trainer;
+    Trainer<small_fit> trainer;
     Loop(trainer, points.training(), {}, &run)
         .run({.steps = 60, .save_every = 1, .save_in_background = in_background});
     std::vector<std::string> files;

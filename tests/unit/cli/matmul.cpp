@@ -12,7 +12,7 @@
 #include "support/matmul_text.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 bool processor_has(const std::string& flag) {
@@ -81,7 +81,7 @@ struct Filter {
   struct Params {
     T weight;
   };
-  static constexpr Params<Param> params{matrix("weight", 16, 3, normal(.1f))};
+  static constexpr Params<Param> params{Param::matrix("weight", 16, 3, Init::normal(.1f))};
   static constexpr std::int64_t flops(std::int64_t) { return 2 * 16 * 3; }
   static void forward(auto&) {}
   static void backward(auto&) {}
@@ -123,4 +123,4 @@ TEST_CASE("measuring takes two fortieths of a second, or a few products where th
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -4,14 +4,14 @@
 #include "cli/output.hpp"
 #include "sinter/data/unit.hpp"
 
-using namespace sinter::cli;
+using namespace sinter::detail::cli;
 
 TEST_CASE("numbers are printed as people read them") {
-  CHECK(sinter::thousands(0) == "0");
-  CHECK(sinter::thousands(999) == "999");
-  CHECK(sinter::thousands(1000) == "1,000");
-  CHECK(sinter::thousands(-1234567) == "-1,234,567");
-  CHECK(sinter::thousands(-123) == "-123");
+  CHECK(sinter::detail::thousands(0) == "0");
+  CHECK(sinter::detail::thousands(999) == "999");
+  CHECK(sinter::detail::thousands(1000) == "1,000");
+  CHECK(sinter::detail::thousands(-1234567) == "-1,234,567");
+  CHECK(sinter::detail::thousands(-123) == "-123");
   CHECK(bytes_text(1023) == "1023 B");
   CHECK(bytes_text(1024) == "1.0 KiB");
   CHECK(bytes_text((1 << 20) - 1) == "1.0 MiB");

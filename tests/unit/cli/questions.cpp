@@ -11,7 +11,7 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 
-namespace sinter::cli {
+namespace sinter::detail::cli {
 namespace {
 
 using testing::TemporaryFolder;
@@ -138,4 +138,4 @@ TEST_CASE("a text has what its decoder begins with, where the model has one") {
 }
 
 }  // namespace
-}  // namespace sinter::cli
+}  // namespace sinter::detail::cli

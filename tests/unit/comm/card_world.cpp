@@ -9,7 +9,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Say = RankProcesses::Say;
@@ -97,4 +97,4 @@ TEST_CASE("a rank that cannot go on tells the others, and is not told itself") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -3,7 +3,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Facts = std::vector<Fact>;
@@ -105,4 +105,4 @@ TEST_CASE("two facts of one name are refused") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

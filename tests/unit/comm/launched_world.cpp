@@ -11,7 +11,7 @@
 
 #include "support/message_of.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -390,4 +390,4 @@ TEST_CASE("on several hosts, missing or wrong variables are refused") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

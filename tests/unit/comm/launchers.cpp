@@ -14,7 +14,7 @@
 #include "support/free_port.hpp"
 #include "support/python.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 std::string variable(const char* name) {
@@ -174,4 +174,4 @@ TEST_CASE("MPICH's mpiexec starts ranks") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "support/message_of.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int width = 2;
@@ -49,4 +49,4 @@ TEST_CASE("a step and an evaluation say where they were") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -10,7 +10,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using namespace std::chrono_literals;
@@ -221,4 +221,4 @@ TEST_CASE("a rank that dies is noticed by all that meet it on some axis") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

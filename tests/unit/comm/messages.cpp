@@ -14,7 +14,7 @@
 #include "support/rank_processes.hpp"
 #include "support/sanitized.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// What each rank says that has done this, which is a thread.
@@ -229,4 +229,4 @@ TEST_CASE("a rank that ends is no reason to end what others still send") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

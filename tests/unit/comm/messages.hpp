@@ -6,7 +6,7 @@
 
 #include "sinter/comm/communicator.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Sends and receives in many ways, over any transport. What does not come as it was sent is told.
 template <class T>
@@ -174,4 +174,4 @@ class Messages {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include "support/sanitized.hpp"
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// One exceeds all that two ranks share, and ends in the middle of a chunk.
@@ -144,4 +144,4 @@ TEST_CASE("ids of worlds differ, and are short enough") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -17,7 +17,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 12, vocabulary = 29;
@@ -117,4 +117,4 @@ TEST_CASE("a trainer refuses a world that is not that of its ranks") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "support/message_of.hpp"
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("ranks sum in order, in the wide type, and round once", T, float, double,
@@ -179,4 +179,4 @@ TEST_CASE("a transfer that no communicator supports is refused before it begins"
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

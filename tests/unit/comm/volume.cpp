@@ -18,7 +18,7 @@
 #include "support/recipes.hpp"
 #include "support/sanitized.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// Bytes that each rank has read when it has done this.
@@ -124,4 +124,4 @@ TEST_CASE("a step of each mode moves as much as its page says, on two ranks") { 
 TEST_CASE("a step of each mode moves as much as its page says, on four ranks") { check_modes<4>(); }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

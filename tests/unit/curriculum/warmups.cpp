@@ -17,7 +17,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 20, words = 31;
@@ -283,4 +283,4 @@ TEST_CASE("options that contradict are refused when the trainer is made") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

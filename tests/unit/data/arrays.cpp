@@ -11,6 +11,7 @@
 #include "sinter/error.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

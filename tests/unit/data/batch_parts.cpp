@@ -18,6 +18,7 @@
 #include "sinter/objective/masked_lm.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -18,6 +18,7 @@
 #include "sinter/error.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

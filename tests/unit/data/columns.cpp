@@ -11,8 +11,9 @@
 #include "support/message_of.hpp"
 
 using namespace sinter;
-using sinter::testing::message_of;
-using sinter::testing::TemporaryFolder;
+using namespace sinter::detail;
+using sinter::detail::testing::message_of;
+using sinter::detail::testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {

@@ -16,6 +16,7 @@
 #include "sinter/trainer/trainer.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

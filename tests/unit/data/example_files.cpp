@@ -16,7 +16,8 @@
 #include "support/folder.hpp"
 
 using namespace sinter;
-using sinter::testing::TemporaryFolder;
+using namespace sinter::detail;
+using sinter::detail::testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {

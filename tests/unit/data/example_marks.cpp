@@ -14,6 +14,7 @@
 #include "sinter/error.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -14,7 +14,8 @@
 #include "support/numbered_examples.hpp"
 
 using namespace sinter;
-using sinter::testing::numbered_tokenizer;
+using namespace sinter::detail;
+using sinter::detail::testing::numbered_tokenizer;
 
 namespace {
 

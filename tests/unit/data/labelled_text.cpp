@@ -17,15 +17,17 @@
 #include "support/pooled_model.hpp"
 
 using namespace sinter;
-using sinter::testing::message_of;
-using sinter::testing::TemporaryFolder;
+using namespace sinter::detail;
+using sinter::detail::testing::message_of;
+using sinter::detail::testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
 namespace {
 
 // What models it fits; tests/reject/data.cpp has those that it does not.
 constexpr LabelledTextOptions short_texts{.context = 16};
-struct own : Recipe<sinter::testing::Pooled<3>, LabelledText<"label", "a", "b", short_texts>> {};
+struct own
+    : Recipe<sinter::detail::testing::Pooled<3>, LabelledText<"label", "a", "b", short_texts>> {};
 struct distilled : Recipe<DistilBert<{.layers = 1,
                                       .heads = 2,
                                       .width = 16,

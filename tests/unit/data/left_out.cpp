@@ -15,6 +15,7 @@
 #include "support/folder.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 using Unreadable = ByteCorpus::Unreadable;
 

@@ -21,7 +21,8 @@
 #include "support/numbered_examples.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 

@@ -14,6 +14,7 @@
 #include "support/python.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

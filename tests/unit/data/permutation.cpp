@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -16,6 +16,7 @@
 #include "sinter/error.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

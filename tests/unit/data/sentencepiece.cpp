@@ -32,6 +32,7 @@
 #endif
 
 using namespace sinter;
+using namespace sinter::detail;
 using testing::is_sample;
 namespace fs = std::filesystem;
 

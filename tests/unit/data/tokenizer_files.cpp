@@ -14,6 +14,7 @@
 #include "support/folder.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 

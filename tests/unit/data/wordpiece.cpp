@@ -15,6 +15,7 @@
 #include "support/json_rows.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

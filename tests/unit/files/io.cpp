@@ -8,7 +8,8 @@
 #include "unit/files/support.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 TEST_CASE("a file written atomically is there whole, and nothing beside it") {
   TemporaryFolder folder;

@@ -11,7 +11,7 @@
 #include "support/folder.hpp"
 #include "support/message_of.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Writes a new file. (ext4 flushes a file that is emptied and written again when it is closed,
 /// which costs milliseconds, but not a new one.)
@@ -39,4 +39,4 @@ inline int hidden_entries(const fs::path& folder) {
   return count;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,8 @@
 #include "unit/files/support.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 using Kind = WeightsSource::Kind;
 
 namespace {

@@ -11,6 +11,7 @@
 #include "sinter/generate/generate.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
@@ -114,4 +114,4 @@ TEST_CASE("a prompt for another kind of model is refused, and one that is too lo
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

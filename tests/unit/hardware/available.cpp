@@ -10,6 +10,7 @@
 #include "support/folder.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 namespace fs = std::filesystem;
 
 namespace {

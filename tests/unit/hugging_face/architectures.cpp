@@ -13,7 +13,7 @@
 #include "trainer/state_json.hpp"
 #include "unit/hugging_face/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using hugging_face::Config;
@@ -457,4 +457,4 @@ TEST_CASE("the config.json that a model exports becomes that model again") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

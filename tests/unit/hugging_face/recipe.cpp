@@ -5,7 +5,7 @@
 #include "hugging_face/policy_text.hpp"
 #include "unit/hugging_face/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using hugging_face::recipe_of_folder;
@@ -283,4 +283,4 @@ TEST_CASE("a folder without a model is refused") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -3,7 +3,7 @@
 #include "hugging_face/architectures.hpp"
 #include "unit/hugging_face/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using hugging_face::Config;
@@ -209,4 +209,4 @@ TEST_CASE("dropouts that one option cannot say are noted") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

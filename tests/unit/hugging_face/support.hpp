@@ -11,7 +11,7 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// A folder with a config.json, of a name of its own within a temporary one.
 class ModelFolder {
@@ -57,4 +57,4 @@ std::string refusal(Call call) {
   }
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

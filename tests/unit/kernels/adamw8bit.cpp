@@ -6,7 +6,7 @@
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::AdamWStep;
 using kernel::Stream;
 using sinter::BFloat16;

@@ -6,7 +6,7 @@
 #include "support/emulated_tiles.hpp"
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using kernel::Addend;
@@ -190,4 +190,4 @@ TEST_CASE_TEMPLATE("matmul by AMX keeps its bounds", C, BFloat16, float) {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -3,7 +3,7 @@
 
 #include "sinter/kernels/random.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr AttentionSpan full{}, causal{.causal = true};
@@ -158,4 +158,4 @@ TEST_CASE_TEMPLATE("large scores do not overflow, a NaN reaches all that see it"
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

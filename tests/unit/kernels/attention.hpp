@@ -9,7 +9,7 @@
 #include "support/sanitized.hpp"
 #include "unit/kernels/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using kernel::AttentionSpan;
 using kernel::Dropout;
@@ -264,4 +264,4 @@ void check(const Starts& starts, int heads, int depth, AttentionSpan span, Dropo
   }
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

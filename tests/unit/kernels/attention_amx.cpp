@@ -36,7 +36,7 @@ namespace {
 
 const Bf16Attention* emulated_attention() {
 #if HWY_TARGETS & HWY_AVX3
-  using Products = N_AVX3::AmxProducts<testing::EmulatedTiles>;
+  using Products = N_AVX3::AmxProducts<sinter::detail::testing::EmulatedTiles>;
   static constexpr Bf16Attention emulated{N_AVX3::forward<Products>, N_AVX3::backward<Products>};
   return &emulated;
 #else
@@ -47,7 +47,7 @@ const Bf16Attention* emulated_attention() {
 }  // namespace
 }  // namespace sinter::kernel
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using kernel::Bf16Attention;
@@ -134,5 +134,5 @@ TEST_CASE("attention in emulated tiles has the bits of the processor's") {
 TEST_CASE("attention in tiles spreads what is not finite") { on_each_unit(check_bf16_not_finite); }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing
 #endif  // HWY_ONCE

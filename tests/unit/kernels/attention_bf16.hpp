@@ -4,7 +4,7 @@
 #include "unit/kernels/cross_attention.hpp"
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using Halves = std::vector<BFloat16>;
 
@@ -154,4 +154,4 @@ inline void check_bf16_not_finite() {
   }
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

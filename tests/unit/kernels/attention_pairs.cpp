@@ -3,7 +3,7 @@
 // sets.
 #include "unit/kernels/attention_bf16.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("attention of bfloat16 equals its definition, both directions") {
@@ -22,4 +22,4 @@ TEST_CASE("attention of bfloat16 spreads what is not finite") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -4,7 +4,7 @@
 
 #include "unit/kernels/attention.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr AttentionSpan window(int rows) { return {.causal = true, .window = rows}; }
@@ -134,4 +134,4 @@ TEST_CASE_TEMPLATE("keys far outside of a window are not read, in both direction
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

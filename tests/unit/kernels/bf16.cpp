@@ -3,7 +3,7 @@
 #include "unit/kernels/narrow.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using sinter::BFloat16;
 
 namespace {

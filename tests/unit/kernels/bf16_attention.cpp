@@ -2,7 +2,7 @@
 // Attention of bfloat16 by whatever unit of the device multiplies it.
 #include "unit/kernels/attention_bf16.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("attention of bfloat16 keeps its bounds") { check_bf16_spans(); }
@@ -28,4 +28,4 @@ TEST_CASE("bf16 cross-attention keeps its bounds") { check_bf16_cross(); }
 TEST_CASE("a NaN reaches what attends to it in bf16 attention") { check_bf16_not_finite(); }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -4,7 +4,7 @@
 
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// The mask at (row, head, key), as mask() finds it. Sequences of keys may be as long as a head is
@@ -219,4 +219,4 @@ TEST_CASE_TEMPLATE("queries see the keys of their own sequence alone, and all of
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -3,7 +3,7 @@
 #pragma once
 #include "unit/kernels/attention.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using kernel::Sequences;
 using kernel::Tensor;
@@ -90,4 +90,4 @@ std::vector<W> part_of(const std::vector<W>& qkv, int first, int rows, int colum
   return part;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 #include "unit/kernels/narrow.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::Stream;
 using sinter::Float16;
 

@@ -12,7 +12,7 @@
 #include "support/process_memory.hpp"
 #include "support/sanitized.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("a program begins without LibTorch, and opens it where that is the faster one") {
@@ -65,4 +65,4 @@ TEST_CASE("LibTorch's products take no more memory of a thread than matmul_works
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -3,7 +3,7 @@
 #pragma once
 #include "unit/kernels/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Multiplies as a recipe does.
 template <class T>
@@ -15,4 +15,4 @@ void multiply() {
                  kernel::Tensor(c.data(), 20, 20));
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

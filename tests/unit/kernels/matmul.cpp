@@ -8,7 +8,7 @@
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::Gemm;
 using kernel::Matrix;
 

@@ -14,7 +14,7 @@
 
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: cast", H, BFloat16, Float16) {
@@ -417,4 +417,4 @@ TEST_CASE_TEMPLATE("narrow results are those of fp32, rounded: mean squared erro
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

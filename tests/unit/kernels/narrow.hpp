@@ -15,7 +15,7 @@
 #include "support/sanitized.hpp"
 #include "unit/kernels/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using Floats = std::vector<float>;
 
@@ -160,4 +160,4 @@ void check_rounded_products(kernel::Gemm gemm) {
   for (int k : {257, 512, 513, 1100}) check_rounded_product<H>(gemm, 260, 77, k, AddTo::nothing);
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -10,7 +10,7 @@
 
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H, BFloat16,
@@ -236,4 +236,4 @@ TEST_CASE("optimizers update masters in half precision as in fp32") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

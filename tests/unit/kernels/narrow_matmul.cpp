@@ -6,7 +6,7 @@
 
 #include "unit/kernels/narrow.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE_TEMPLATE("sums of narrow elements are fp32: attention", H, BFloat16, Float16) {
@@ -124,4 +124,4 @@ TEST_CASE_TEMPLATE("sums of narrow elements are fp32: cross-entropy of logits th
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::Stream;
 
 TEST_CASE_TEMPLATE("norms are summed in double, the same for every number of threads", T, float,

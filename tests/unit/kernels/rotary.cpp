@@ -6,7 +6,7 @@
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::Rotary;
 using kernel::RotaryScaling;
 using kernel::Stream;

@@ -4,7 +4,7 @@
 #include "unit/kernels/narrow.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::Gemm;
 using kernel::MatmulInputs;
 using kernel::MatmulUnit;

@@ -5,7 +5,7 @@
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
-using namespace sinter::testing;
+using namespace sinter::detail::testing;
 using kernel::Stream;
 
 TEST_CASE_TEMPLATE("the first and the last row of each sequence are picked out", T, float, double) {

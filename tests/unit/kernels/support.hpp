@@ -19,7 +19,7 @@
 #include "sinter/kernels/norm.hpp"
 #include "sinter/kernels/tensor.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 using kernel::Stream;
 
@@ -147,4 +147,4 @@ void on_every_instruction_set(const F& body) {
   }
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -4,7 +4,7 @@
 #include "sinter/kernels/matmul_rate.hpp"
 #include "unit/kernels/libtorch.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("done without, LibTorch is not opened, and our own products multiply") {
@@ -19,4 +19,4 @@ TEST_CASE("done without, LibTorch is not opened, and our own products multiply")
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

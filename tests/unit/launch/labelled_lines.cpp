@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace sinter::launch {
+namespace sinter::detail::launch {
 namespace {
 
 /// What becomes of a text that comes in pieces of some bytes.
@@ -57,4 +57,4 @@ TEST_CASE("a line that never ends is cut") {
 }
 
 }  // namespace
-}  // namespace sinter::launch
+}  // namespace sinter::detail::launch

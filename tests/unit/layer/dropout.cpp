@@ -6,7 +6,7 @@
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int columns = 32, rows = 50, sequences = 4;
@@ -106,4 +106,4 @@ TEST_CASE("outside training nothing is dropped") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr double bound = 1e-13;
@@ -75,7 +75,7 @@ struct Product {
   struct Saved {
     T a, b;
   };
-  static constexpr Saved<Keep, Keep> saved{input(0), input(1)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input(0), Keep::input(1)};
   static void forward(auto& c) {
     auto a = c.x(0), b = c.x(1), y = c.y();
     for (int r = 0; r < y.rows; ++r)
@@ -116,7 +116,7 @@ struct CrossEntropyOfLogits {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static void forward(auto& c) {
     each_row(c.x(), c.ids(1), c.y(), [](auto...) {});
   }
@@ -251,4 +251,4 @@ TEST_CASE("GPT-2 whose blocks pass h and its norm equals Gpt2") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 #include "support/finite_differences.hpp"
 #include "support/layer_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class Unit>
@@ -129,4 +129,4 @@ TEST_CASE("finite differences agree with MeanSquaredError") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

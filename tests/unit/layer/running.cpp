@@ -11,7 +11,7 @@
 #include "support/running_layer.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// With a trained layer before it, so that the unit can be frozen.
@@ -92,4 +92,4 @@ TEST_CASE("checkpoints hold running values, and a restored trainer goes on from 
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include "support/trainers.hpp"
 #include "support/unplanned_layer.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 /// A memory policy that recomputes all layers inside their units.
@@ -88,4 +88,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -5,7 +5,7 @@
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <int W>
@@ -16,7 +16,7 @@ struct Square {
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static void forward(auto& c) {
     auto x = c.x(), y = c.y();
     for (int r = 0; r < x.rows; ++r)
@@ -78,4 +78,4 @@ TEST_CASE("CrossAttention has the same gradient of one operand if nobody wants t
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

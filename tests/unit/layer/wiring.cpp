@@ -5,7 +5,7 @@
 #include "support/finite_differences.hpp"
 #include "support/layer_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class Model>
@@ -115,4 +115,4 @@ struct TwoLossesModel {
 TEST_CASE("gradients are right of a model with two losses") { check<TwoLossesModel>(); }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -10,7 +10,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Small = Gpt2<{.layers = 4, .heads = 2, .width = 32, .vocabulary = 31, .positions = 32}>;
@@ -73,7 +73,7 @@ TEST_CASE("a budget says what it has chosen, and why") {
 
 TEST_CASE("a scaled rate is of the global batch, whatever changes it, and is said") {
   using R = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.base = 3}>, LinearDecay<{.steps = 4}>>;
-  using Root = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.rule = root, .base = 3}>>;
+  using Root = Net<AdamW<{.lr = 1e-3}>, ScaledRate<{.rule = ScalingRule::root, .base = 3}>>;
   CHECK(view_of<R>()->learning_rate(1) == doctest::Approx(4e-3));
   CHECK(view_of<R>()->learning_rate(3) == doctest::Approx(2e-3));
   CHECK(view_of<Root>()->learning_rate(1) == doctest::Approx(2e-3));
@@ -88,4 +88,4 @@ TEST_CASE("a scaled rate is of the global batch, whatever changes it, and is sai
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

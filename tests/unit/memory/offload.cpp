@@ -9,7 +9,7 @@
 #include "sinter/recipe/techniques.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
@@ -182,4 +182,4 @@ TEST_CASE("state that comes and goes is no part of the arena") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

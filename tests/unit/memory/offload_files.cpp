@@ -8,7 +8,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
@@ -92,4 +92,4 @@ TEST_CASE_TEMPLATE("a trainer that loads only weights begins with fresh offloade
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -17,7 +17,7 @@
 #include "support/folder.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 8, vocabulary = 29;
@@ -79,4 +79,4 @@ TEST_CASE("a run that does not fit with offloaded state fits if weights are offl
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -16,7 +16,7 @@
 #include "support/recipes.hpp"
 #include "support/references.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -264,4 +264,4 @@ TEST_CASE("Bert generates no text") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "support/finite_differences.hpp"
 #include "support/layer_models.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int classes = 4;
@@ -86,8 +86,8 @@ struct ScaledFirstRow {
   struct Saved {
     T x;
   };
-  static constexpr Params<Param> params{vector("gain", classes, ones)};
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Params<Param> params{Param::vector("gain", classes, Init::ones)};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
 
   static void forward(auto& c) {
     auto y = c.y();
@@ -127,4 +127,4 @@ TEST_CASE("if the layer pools, a class of each sequence is predicted") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

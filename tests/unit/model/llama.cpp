@@ -17,7 +17,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int vocabulary = 13, context = 9, micro = 2;
@@ -305,4 +305,4 @@ TEST_CASE("a config.json may say in several ways that nothing is scaled") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -14,7 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int words = 19, positions = 8, labels = 3, steps = 12;
@@ -141,4 +141,4 @@ TEST_CASE("Seq2Seq in Bf16 has the same bits under every memory policy") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

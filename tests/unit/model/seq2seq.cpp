@@ -13,7 +13,7 @@
 #include "support/recipes.hpp"
 #include "support/references.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -253,4 +253,4 @@ TEST_CASE("a Seq2Seq that transformers has no class for is exported as weights o
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

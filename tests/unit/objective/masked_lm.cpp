@@ -26,6 +26,7 @@
 #include "support/folder.hpp"
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr MuonOptions muon{
@@ -29,7 +29,7 @@ struct Bulge {
   template <int In, int Out, bool Hidden>
   struct Layer {
     static constexpr LinearOptions options{
-        .layout = Layout, .weight = normal(.3f), .bias = normal(.1f), .hidden = Hidden};
+        .layout = Layout, .weight = Init::normal(.3f), .bias = Init::normal(.1f), .hidden = Hidden};
     static constexpr Value<Out> trace(auto& g, Value<In> x) {
       return g("act", Relu<Out>{}, g("", Linear<In, Out, options>{}, x));
     }
@@ -220,10 +220,10 @@ TEST_CASE("rounded products step where whole ones do, to their rounding") {
 
 /// Adam's first step is the rate, in the direction of the gradient; decay comes first.
 TEST_CASE("AdamW's rate is its own times all factors, also where Muon's is 0") {
-  using Still =
-      Net<ThreeLayers, Muon<{.lr = 0, .adamw_lr = .02, .adamw_weight_decay = .3}>,
-          LinearDecay<{.warmup = 4, .steps = 10}>, ScaledRate<{.rule = linear, .base = 6}>,
-          Groups<Group<"output.*", {.learning_rate = 3}>>>;
+  using Still = Net<ThreeLayers, Muon<{.lr = 0, .adamw_lr = .02, .adamw_weight_decay = .3}>,
+                    LinearDecay<{.warmup = 4, .steps = 10}>,
+                    ScaledRate<{.rule = ScalingRule::linear, .base = 6}>,
+                    Groups<Group<"output.*", {.learning_rate = 3}>>>;
   static_assert(ready<Still>());
   Trainer<Still> trainer({.seed = 2, .threads = 1});
   NamedNumbers before = parameters_of(trainer);
@@ -276,4 +276,4 @@ TEST_CASE("a resumed run goes on, bit for bit, also beside a copy of the weights
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -11,7 +11,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int steps = 100;
@@ -276,4 +276,4 @@ TEST_CASE("a step that is not finite on only one rank changes nothing on any") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

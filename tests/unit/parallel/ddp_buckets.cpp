@@ -5,7 +5,7 @@
 #include "sinter/parallel/ddp.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("the first bucket is small, and the others are as large as they were") {
@@ -36,4 +36,4 @@ TEST_CASE("the first bucket is small, and the others are as large as they were")
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "support/rank_processes.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Plain = Tiny<Ddp<{.bucket_bytes = 10'000}>, Decaying, Clipped>;
@@ -111,4 +111,4 @@ TEST_CASE("half as many bytes move, and no memory is planned for it") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -30,7 +30,7 @@ extern "C" int fsync(int descriptor) {
   return int(::syscall(SYS_fsync, descriptor));
 }
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 int exchanges = 0;  // of this process
@@ -182,4 +182,4 @@ TEST_CASE("a rank whose disk is full says so in a step, and all warn after the s
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -9,7 +9,7 @@
 #include "sinter/parallel/split_batch.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// Among them batches that leave ranks without a sequence.
 inline HostBatch batch_of_modes(int step) {
@@ -173,4 +173,4 @@ class ModesTable {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unit/parallel/modes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("every mode is one process, to the order of sums") { ModesTable<Bf16>("Bf16").rows(); }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

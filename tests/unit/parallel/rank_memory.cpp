@@ -15,7 +15,7 @@
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int width = 1024, matrices = 8, ranks = 4;
@@ -102,4 +102,4 @@ TEST_CASE("with SplitBatch the root alone has state") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

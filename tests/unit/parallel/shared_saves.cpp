@@ -8,7 +8,7 @@
 #include "support/saved_runs.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Mode = RunFolder::Mode;
@@ -162,4 +162,4 @@ TEST_CASE("if a rank does not see the folder, the first writes everything, and s
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -21,7 +21,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <int Ranks>
@@ -163,4 +163,4 @@ TEST_CASE("checkpoints are those of Ddp, and are resumed by other ranks") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

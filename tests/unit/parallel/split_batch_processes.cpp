@@ -8,7 +8,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class... Policies>
@@ -116,4 +116,4 @@ TEST_CASE("ranks that do not update say who has what they are asked for") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -11,7 +11,7 @@
 #include "sinter/recovery/spike_guard.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <int Ranks, class... Policies>
@@ -115,4 +115,4 @@ TEST_CASE("a machine gives no part of a space of which its rank has only shards"
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

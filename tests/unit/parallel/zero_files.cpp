@@ -9,7 +9,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class Parallel, class Precision>
@@ -155,4 +155,4 @@ TEST_CASE("a parameter that is set is that of all ranks, and of their copies") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -11,7 +11,7 @@
 #include "sinter/proof/simulate.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <int Ranks>
@@ -185,4 +185,4 @@ TEST_CASE("the arena of each rank has its shards of gradients alone") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "sinter/recipe/techniques.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Orthogonal = Muon<{.lr = 1e-2, .adamw_lr = 1e-2}>;
@@ -113,4 +113,4 @@ TEST_CASE("owners have the bits of Ddp with more ranks than parameters, or one h
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

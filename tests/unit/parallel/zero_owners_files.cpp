@@ -11,7 +11,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Orthogonal = Muon<{.lr = 1e-2, .adamw_lr = 1e-2}>;
@@ -107,4 +107,4 @@ TEST_CASE("four ranks of stage 3 save, and two of stage 1, three of stage 2, and
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

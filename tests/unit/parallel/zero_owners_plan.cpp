@@ -13,7 +13,7 @@
 #include "sinter/world/forecast.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Orthogonal = Muon<{.lr = 1e-2, .adamw_lr = 1e-2}>;
@@ -178,4 +178,4 @@ TEST_CASE("savings are what the recipe with the technique plans, whether ranks o
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <int Ranks, class Precision, int Stage = 1>
@@ -104,4 +104,4 @@ TEST_CASE("weights that lack a head leave that of all ranks as it is") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -16,7 +16,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 constexpr int context = 12, vocabulary = 29;
 
@@ -124,4 +124,4 @@ inline int exposed_fetches(const PlanView& plan, const Kind& fetch, const Kind& 
   return exposed;
 }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

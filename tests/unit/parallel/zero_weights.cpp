@@ -10,7 +10,7 @@
 #include "sinter/proof/simulate.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 // ---- the same bits
@@ -160,4 +160,4 @@ TEST_CASE("the arena of each rank has its shards alone") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

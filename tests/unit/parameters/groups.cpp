@@ -13,7 +13,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Small = Gpt2<{.layers = 3, .heads = 2, .width = 16, .vocabulary = 31, .positions = 12}>;
@@ -148,4 +148,4 @@ TEST_CASE("a checkpoint of other groups, or of others that are frozen, is not re
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

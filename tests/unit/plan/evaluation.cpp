@@ -13,7 +13,7 @@
 #include "support/text.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 16, words = 31;
@@ -124,4 +124,4 @@ TEST_CASE("a wide evaluation between steps changes nothing, and sequences may be
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -6,7 +6,7 @@
 #include <sinter/sinter.hpp>
 #include <sstream>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 struct curve : Recipe<Mlp<{.in = 1, .hidden = 64, .out = 1, .layers = 3}>, AdamW<{.lr = 3e-3}>,
@@ -72,4 +72,4 @@ TEST_CASE("the page on a step shows where buffers lie, and how long") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

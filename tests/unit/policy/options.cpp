@@ -12,7 +12,7 @@
 #include "support/batches.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr Gpt2Options tiny{.layers = 1, .heads = 2, .width = 16, .vocabulary = 256, .positions = 8};
@@ -209,4 +209,4 @@ TEST_CASE("batches that do not fit are refused, and nothing has changed") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

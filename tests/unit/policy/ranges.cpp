@@ -8,7 +8,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class... Policies>
@@ -193,4 +193,4 @@ TEST_CASE("a schedule that waits for evaluations is not left waiting") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "support/processor.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 const bool switched_off = (switch_off_avx512(), true);
@@ -45,4 +45,4 @@ TEST_CASE("without AVX-512 Tf32 is Fp32, bit for bit") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

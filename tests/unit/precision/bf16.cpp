@@ -11,7 +11,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Small = Gpt2<{.layers = 3, .heads = 4, .width = 48, .vocabulary = 31, .positions = 24}>;
@@ -105,4 +105,4 @@ TEST_CASE("a skipped step leaves the copy as it is") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -15,7 +15,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Safe = Fp16<>;
@@ -201,4 +201,4 @@ TEST_CASE("fp16 without masters trains with other optimizers") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Small = Gpt2<{.layers = 3, .heads = 4, .width = 48, .vocabulary = 31, .positions = 24}>;
@@ -74,4 +74,4 @@ TEST_CASE("the optimizer's matmuls are fp32") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -6,7 +6,7 @@
 
 #include "sinter/program/model.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 Model with(const StateModes& modes, int shards = 1) {
@@ -67,4 +67,4 @@ TEST_CASE("offloaded masters and fetched weights come and go") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

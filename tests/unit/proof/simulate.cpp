@@ -11,7 +11,7 @@
 #include "sinter/proof/proof.hpp"
 #include "support/rules.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Reduced = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
@@ -373,4 +373,4 @@ TEST_CASE("no rule is left out") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/world/forecast.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 inline constexpr double endless = 1e30;
 
@@ -31,4 +31,4 @@ inline PlanView with_program(const PlanView& plan, const Program& program) {
 }
 inline doctest::Approx about(double value) { return doctest::Approx(value).epsilon(1e-9); }
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "sinter/comm/communicator.hpp"
 #include "sinter/run/machine.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 /// What the instruction does otherwise than its kind states.
 enum class Wrong {
@@ -143,4 +143,4 @@ struct Meeting : Speaking<Meeting<W>> {
       .name = "meet", .touch = Speaking<Meeting<W>>::touch, .run = run, .traffic = state};
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

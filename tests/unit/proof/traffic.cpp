@@ -8,7 +8,7 @@
 #include "support/trainers.hpp"
 #include "unit/proof/telling.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 static_assert(has_thread_ranks);
@@ -122,4 +122,4 @@ TEST_CASE("ranks that do not fit together are refused before the first step") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include "support/trainers.hpp"
 #include "unit/proof/telling.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 static_assert(has_thread_ranks);
@@ -87,4 +87,4 @@ TEST_CASE("gradients of uneven ranks are right if the loop ends with a backward"
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

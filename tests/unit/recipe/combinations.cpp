@@ -9,7 +9,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 // ---- a covering set
 
@@ -147,4 +147,4 @@ TEST_CASE("every legal pair of policies trains, as its plain counterpart, and re
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

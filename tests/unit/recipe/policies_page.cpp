@@ -12,7 +12,7 @@
 #include <sinter/sinter.hpp>
 #include <sstream>
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_CASE("every policy that a header defines is on the page") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

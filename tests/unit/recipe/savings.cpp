@@ -11,7 +11,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Text = Gpt2<{.layers = 4, .heads = 4, .width = 64, .vocabulary = 50, .positions = 32}>;
@@ -123,4 +123,4 @@ TEST_CASE("the technique that costs least is listed first") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -10,7 +10,8 @@
 #include "unit/recovery/support.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 

@@ -4,7 +4,8 @@
 #include "unit/recovery/support.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 

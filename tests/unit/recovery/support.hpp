@@ -14,7 +14,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 template <class... Policies>
 using Net = Made<Mlp<{.in = 3, .hidden = 8, .out = 2}>, Batch<{.global = 8, .micro = 2}>,
@@ -52,4 +52,4 @@ struct Warnings {
   }
 };
 
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-using namespace sinter::report;
+using namespace sinter::detail::report;
 
 namespace {
 

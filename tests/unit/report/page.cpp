@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-using namespace sinter::report;
+using namespace sinter::detail::report;
 
 namespace {
 

@@ -8,8 +8,9 @@
 #include "unit/files/support.hpp"
 
 using namespace sinter;
-using namespace sinter::testing;
-using namespace sinter::report;
+using namespace sinter::detail;
+using namespace sinter::detail::testing;
+using namespace sinter::detail::report;
 
 namespace {
 

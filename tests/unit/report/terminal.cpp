@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-using namespace sinter::report;
+using namespace sinter::detail::report;
 
 namespace {
 

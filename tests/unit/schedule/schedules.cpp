@@ -14,7 +14,7 @@
 #include "sinter/schedule/polynomial_decay.hpp"
 #include "sinter/schedule/warmup_stable_decay.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
@@ -176,4 +176,4 @@ TEST_CASE("every step up to a million") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -11,7 +11,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 enum class Mistake { none, factor, forgets_element, forgets_dx, blind };
@@ -26,12 +26,12 @@ struct Cube {
   struct Params {
     T gain;
   };
-  static constexpr Params<Param> params{vector("gain", width, ones)};
+  static constexpr Params<Param> params{Param::vector("gain", width, Init::ones)};
   template <class T, class Statistic>
   struct Saved {
     T x;
   };
-  static constexpr Saved<Keep, Keep> saved{input()};
+  static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static void forward(auto& c) {
     auto x = c.x(), y = c.y();
     for (int r = 0; r < x.rows; ++r)
@@ -130,4 +130,4 @@ TEST_CASE("a recipe that computes in less than double precision is refused") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -14,7 +14,7 @@
 #include "support/trainers.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 struct Weighty {
   static constexpr std::string_view name = "weighty";
@@ -91,4 +91,4 @@ TEST_CASE("a slot of one's own is decisive, unless it says that it is not") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

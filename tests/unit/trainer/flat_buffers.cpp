@@ -9,7 +9,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class... Policies>
@@ -53,4 +53,4 @@ TEST_CASE("a region with a shape for each parameter is no flat buffer") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -8,7 +8,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr Gpt2Options four_layers{
@@ -132,7 +132,7 @@ TEST_CASE("names of the same letters start differently") {
   Trainer<Made<Gpt2<deep>, UpTo<8, 16>>> trainer({.seed = 1, .threads = 1});
   std::map<double, std::string> seen;  // by the first number, in deviations
   for (const Parameter& p : trainer.parameters()) {
-    if (p.init.how != Init::normal) continue;
+    if (p.init.how != Init::How::normal) continue;
     CAPTURE(p.name);
     auto [at, is_new] = seen.emplace(trainer.parameter(p.name)[0] / double(p.init.scale), p.name);
     CAPTURE(at->second);
@@ -158,4 +158,4 @@ TEST_CASE("set_parameter is what parameter returns") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -13,7 +13,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 TEST_CASE("the gradients of an own layer are right") {
@@ -111,4 +111,4 @@ TEST_CASE("the options of an own policy can be changed at run time") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

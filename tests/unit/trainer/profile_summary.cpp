@@ -6,6 +6,7 @@
 #include <algorithm>
 
 using namespace sinter;
+using namespace sinter::detail;
 
 TEST_CASE("a summary has the shares of the time, the largest first") {
   CHECK(profile_summary({{"read", 1'000'000}, {"update", 3'000'000}, {"save", 0}}, 2) ==

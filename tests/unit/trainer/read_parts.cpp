@@ -20,7 +20,7 @@
 #include "support/saved_runs.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 16, vocabulary = 300;
@@ -421,4 +421,4 @@ TEST_CASE("processes do not wait for one whose part of a batch does not fit the 
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

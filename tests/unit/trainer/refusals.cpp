@@ -14,7 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 template <class... Policies>
@@ -161,4 +161,4 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

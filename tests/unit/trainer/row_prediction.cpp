@@ -11,7 +11,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 constexpr int context = 300, vocabulary = 9000, micro = 4;
@@ -205,4 +205,4 @@ TEST_CASE("a model whose last unit reads a source, too, says so") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

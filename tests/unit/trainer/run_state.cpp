@@ -10,7 +10,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 
 namespace {
 
@@ -161,4 +161,4 @@ TEST_CASE("the rate falls where the loss does not") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

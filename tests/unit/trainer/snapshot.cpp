@@ -27,6 +27,7 @@ void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace sinter;
+using namespace sinter::detail;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 const fs::path source_dir = SINTER_SOURCE_DIR;
@@ -97,4 +97,4 @@ TEST_CASE("checkpoints of the first and the second version of the format resume"
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

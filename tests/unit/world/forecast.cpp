@@ -8,7 +8,7 @@
 #include "support/message_of.hpp"
 #include "unit/proof/small_steps.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using Many = Small<Ddp<{.bucket_bytes = 500}>>;
@@ -192,4 +192,4 @@ TEST_CASE("costs that are measured here are costs") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -10,7 +10,7 @@
 #include "sinter/world/measure.hpp"
 #include "unit/proof/small_steps.hpp"
 
-namespace sinter::testing {
+namespace sinter::detail::testing {
 namespace {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
@@ -168,4 +168,4 @@ TEST_CASE("measuring a disk gives its rates, for a folder that exists") {
 }
 
 }  // namespace
-}  // namespace sinter::testing
+}  // namespace sinter::detail::testing

@@ -61,7 +61,9 @@ Tokenizer byte_tokenizer();
 /// throws    FileError that names the file, and what in it is damaged or not understood
 Tokenizer load_tokenizer(const std::filesystem::path& path);
 
+namespace detail {
 /// True if a folder has a file by a name that load_tokenizer() looks for in folders.
 bool holds_tokenizer(const std::filesystem::path& folder);
+}  // namespace detail
 
 }  // namespace sinter
