@@ -105,7 +105,7 @@ class BoundUnits {
   std::byte* address(Space space, std::byte* buffer, int unit, const ShardSlice& slice,
                      std::int64_t packed) const {
     const bool split = model.splits(space);
-    if (!buffer) return machine.address_in_flat(space, slice.at(split));
+    if (!buffer) return machine.parameters().address(space, slice.at(split));
     if (space >= Space::region && model.region_of(space).shape) return buffer;
     return buffer + (split ? packed : model.in_unit(unit, slice.first)) * bytes_of(element(space));
   }
