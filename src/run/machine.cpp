@@ -24,14 +24,14 @@ struct Machine::Programs {
 
 namespace {
 
-/// Whether instructions are held to the traffic that their kinds state.
+/// Whether instructions are checked against the traffic that their kinds state.
 #ifdef NDEBUG
 constexpr bool checks_traffic = false;
 #else
 constexpr bool checks_traffic = true;
 #endif
 
-/// Throws the failure of another rank again, with where this one has noticed it.
+/// Throws the failure of another rank again, with the place where this one noticed it.
 [[noreturn, gnu::cold, gnu::noinline]] void throw_where(const RankError& error, int rank,
                                                         const BoundProgram& program, int position,
                                                         const Now& now) {
@@ -85,7 +85,7 @@ const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) 
       "an instruction asks for the options or the run state of a policy that the recipe has not.");
 }
 
-/// Inline, as what it costs is paid for each instruction (bench zero-overhead counts it).
+/// Inline, as each instruction pays its cost (bench zero-overhead counts it).
 [[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
                                                     Observer* observer) {
   const Bound& b = program.instructions[std::size_t(position)];
@@ -117,7 +117,7 @@ void Machine::train(const Work& work, Observer* observer) {
 
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, programs_->evaluation, false);
-  if (work.sequences > 0 || programs_->evaluation.speaks) {
+  if (work.sequences > 0 || programs_->evaluation.communicates) {
     run(observer);
   } else {
     begin_decision(stream_, decision_, work.votes);
@@ -131,7 +131,7 @@ void Machine::evaluate(const Work& work, Observer* observer) {
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, programs_->prediction, false);
-  if (work.sequences > 0 || programs_->prediction.speaks) run(observer);
+  if (work.sequences > 0 || programs_->prediction.communicates) run(observer);
 }
 
 void Machine::predict_rows(const Work& work, const TakeRows& take) {
@@ -204,16 +204,16 @@ void Machine::run_all(Observer* observer) {
       const bool in_loop =
           program.loop.end < 0 || (t > program.loop.begin && t <= program.loop.end);
       const bool is_empty = iteration >= filled && in_loop;
-      if (is_empty && program.when_empty[std::size_t(t)].passed_over) return pass_over(program, t);
+      if (is_empty && program.when_empty[std::size_t(t)].skipped) return skip(program, t);
       execute(program, t, observer);
     });
   }
   run_tail(program, observer);
 }
 
-/// Leaves out an instruction of a micro-batch without sequences, but for what others rely on: the first
-/// contribution to a gradient, and the shape of the micro-batch.
-void Machine::pass_over(BoundProgram& program, int position) {
+/// Skips an instruction of a micro-batch without sequences. Does what others rely on: clears gradients
+/// that it would assign, and sets the micro-batch's shape.
+void Machine::skip(BoundProgram& program, int position) {
   const Bound& bound = program.instructions[std::size_t(position)];
   const WhenEmpty& empty = program.when_empty[std::size_t(position)];
   if (bound.run == executes::load) inputs_.load_starts();
@@ -221,7 +221,7 @@ void Machine::pass_over(BoundProgram& program, int position) {
     clear_on_device(stream_, at, bytes);
 }
 
-/// From the first instruction on that a step that is not applied passes over.
+/// Runs the rest of the program, from the first instruction that is skipped if the step is not applied.
 void Machine::run_tail(BoundProgram& program, Observer* observer) {
   const int all = int(program.program.size());
   for (int t = program.if_applied; t < all;) {

@@ -161,7 +161,7 @@ class Machine {
   void run_all(detail::Observer*);
   void run_tail(detail::BoundProgram&, detail::Observer*);
   void execute(detail::BoundProgram&, int position, detail::Observer*);
-  void pass_over(detail::BoundProgram&, int position);
+  void skip(detail::BoundProgram&, int position);
   void run_observed(const Bound&, int position, detail::Observer&);
 
   const detail::PlanView& plan_;
