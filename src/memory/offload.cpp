@@ -20,7 +20,7 @@ void each_slice_outside(Machine& machine, const BoundUnits& units, Space space, 
       std::array{space},
       [&](const PlacedSlice& slice) {
         const std::int64_t held = slice.at(model.splits(space)) * bytes;
-        visit(machine.offloaded_at(space) + held, slice.here[0], slice.size * bytes);
+        visit(machine.parameters().offloaded_at(space) + held, slice.here[0], slice.size * bytes);
       },
       number);
 }
@@ -28,12 +28,13 @@ void each_slice_outside(Machine& machine, const BoundUnits& units, Space space, 
 /// Calls visit(outside, here, bytes) with where each stretch of what this rank has of a run of units' state
 /// lies outside of the arena, and where in it.
 void each_stretch(Machine& machine, const Bound& bound, const auto& visit) {
+  const ParameterStore& store = machine.parameters();
   const Model& model = machine.model();
   const Instruction& i = *bound.instruction;
   const BoundUnits units = BoundUnits::run(machine, bound);
   int number = 0;  // of the space
   each_offloaded(model, [&](Space space) {
-    const std::int64_t outside = machine.offloaded_at(space);
+    const std::int64_t outside = store.offloaded_at(space);
     if (space == Space::master || !model.region_of(space).shape) {
       each_slice_outside(machine, units, space, visit, number++);
       return;
@@ -41,8 +42,8 @@ void each_stretch(Machine& machine, const Bound& bound, const auto& visit) {
     const std::size_t r = std::size_t(int(space) - int(Space::region));
     for (int k = 0; k < i.count; ++k) {
       std::int64_t begin = -1, end = 0;  // what this rank has; its parts lie one after the other
-      for (const Parameter& p : machine.parameters_of(model.order[std::size_t(i.what + k)])) {
-        if (p.frozen || !machine.owns(p)) continue;
+      for (const Parameter& p : store.of_unit(model.order[std::size_t(i.what + k)])) {
+        if (p.frozen || !store.owns(p)) continue;
         const StatePart& part = p.state[r];
         if (begin < 0) begin = part.offset;
         end = part.offset + aligned(part.shape.bytes());
@@ -56,32 +57,34 @@ void each_stretch(Machine& machine, const Bound& bound, const auto& visit) {
 }  // namespace
 
 void fetch_state(Machine& machine, const Bound& bound) {
-  if (!machine.has_offload()) return;  // another rank updates
+  OffloadMemory* const memory = machine.parameters().offload();
+  if (!memory) return;  // another rank updates
   each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
-    machine.offload().start_fetch(outside, here, bytes);
+    memory->start_fetch(outside, here, bytes);
   });
 }
 
 void fetch_masters(Machine& machine, const Bound& bound) {
   each_slice_outside(machine, BoundUnits::one(machine, bound), Space::master,
                      [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
-                       machine.offload().start_fetch(outside, here, bytes);
+                       machine.parameters().offload()->start_fetch(outside, here, bytes);
                      });
 }
 
 void await_state(Machine& machine, const Bound&) {
-  if (machine.has_offload()) machine.offload().wait_for_fetches();
+  if (OffloadMemory* memory = machine.parameters().offload()) memory->wait_for_fetches();
 }
 
 void store_state(Machine& machine, const Bound& bound) {
-  if (!machine.has_offload()) return;
+  OffloadMemory* const memory = machine.parameters().offload();
+  if (!memory) return;
   each_stretch(machine, bound, [&](std::int64_t outside, std::byte* here, std::int64_t bytes) {
-    machine.offload().start_store(here, outside, bytes);
+    memory->start_store(here, outside, bytes);
   });
 }
 
 void await_store(Machine& machine, const Bound&) {
-  if (machine.has_offload()) machine.offload().wait_for_stores();
+  if (OffloadMemory* memory = machine.parameters().offload()) memory->wait_for_stores();
 }
 
 }  // namespace sinter::detail::executes

@@ -8,7 +8,7 @@ namespace {
 /// Makes weights of what this rank has of a unit's masters, in the unit's buffer.
 void make_weights(Machine& machine, const BoundUnits& unit) {
   unit.each_slice(std::array{Space::master, Space::weights}, [&](const PlacedSlice& slice) {
-    machine.make_weights(slice.here[0], slice.here[1], slice.size);
+    machine.parameters().make_weights(slice.here[0], slice.here[1], slice.size);
   });
 }
 
@@ -34,7 +34,7 @@ void copy_weights(Machine& machine, const Bound& bound) {
     const std::int64_t size = decayed ? model.block(unit).decayed : model.block(unit).undecayed;
     const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
     if (size > 0)
-      machine.make_weights(
+      machine.parameters().make_weights(
           machine.flat<std::byte>(Space::master) + held * model.sizes.of(Type::master),
           bound.at[1] + before * model.sizes.of(Type::compute), size);
   }

@@ -8,7 +8,7 @@ namespace sinter::detail::executes {
 void cast(Machine& machine, const Bound& bound) {
   BoundUnits::run(machine, bound)
       .each_slice(std::array{Space::master, Space::weights}, [&](const PlacedSlice& slice) {
-        machine.make_weights(slice.here[0], slice.here[1], slice.size);
+        machine.parameters().make_weights(slice.here[0], slice.here[1], slice.size);
       });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes AddressSanitizer see the buffers of the arena, which is one piece of memory to it. In builds
-// without it there is nothing here.
+// Shows AddressSanitizer the buffers of the arena, which it sees as one allocation. Other builds
+// have only empty functions.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,10 +22,10 @@
 
 namespace sinter::detail {
 
-/// While an instruction of a program runs, poisons all buffers that come and go but those that it
-/// touches, and those of transfers, which threads of their own may fill. So a layer or an
-/// instruction that reads a buffer that is closed, or that it does not say to touch, is reported
-/// where it does so. What lives through all steps, and the workspace, are never poisoned.
+/// While an instruction runs, poisons all temporary buffers but those that it touches, and those of
+/// transfers, which other threads may fill. So AddressSanitizer reports a layer or an instruction that
+/// reads a closed buffer, or one that it does not state to touch. Spaces that live through all steps,
+/// and the workspace, are never poisoned.
 class ArenaGuard {
 #if SINTER_GUARDS_ARENA
  public:
@@ -54,12 +54,12 @@ class ArenaGuard {
   using Parts = std::vector<Part>;
   void poison(int position, int iteration) const;
   void lift() const;
-  /// What lies between some parts. (To poison everything and to open these again would fail a thread that is
-  /// transferring one of them meanwhile.)
+  /// The gaps between some parts. (Poisoning everything and then opening these would fail a thread that
+  /// transfers one of them meanwhile.)
   Parts between(Parts parts) const;
 
-  Part all{};                                         // that comes and goes
-  std::vector<std::pair<Parts, Parts>> instructions;  // what each leaves alone: at first, and again
+  Part all{};                                         // the temporary buffers
+  std::vector<std::pair<Parts, Parts>> instructions;  // what each poisons: at first, and again
 #else
  public:
   ArenaGuard() = default;

@@ -33,7 +33,7 @@ int first_change(const Model& model, std::span<const Instruction> program) {
 
 namespace {
 
-/// Runs an instruction that may not change what background copies still read.
+/// Runs an instruction after all background copies, which may read what it changes.
 void run_after_copies(Machine& machine, const Bound& bound) {
   order_after_copies(machine.stream());
   bound.instruction->kind->run(machine, bound);
@@ -54,8 +54,8 @@ class Binder {
   CellTable<Cell> cells;
   const int change;             // the first of what a checkpoint holds
   std::vector<int> first_call;  // by position, once bound
-  // Gradients of parameters that have had a contribution since that of their unit was opened: the unit,
-  // and where they lie in what it has.
+  // Gradients of parameters that have had a contribution since their unit's was opened: the unit, and
+  // their offset in its gradients.
   std::set<std::pair<int, std::int64_t>> given;
   std::map<std::uint32_t, LayerObject*> objects;  // by dropout site
 
@@ -78,7 +78,7 @@ class Binder {
         int(std::ranges::find(p.program, true,
                               [](const Instruction& i) { return i.kind->if_applied; }) -
             p.program.begin());
-    bound.speaks = std::ranges::any_of(
+    bound.communicates = std::ranges::any_of(
         p.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
     reserve();
     walk(p.program, [&](int t, int iteration) { visit(t, iteration); });
@@ -108,7 +108,7 @@ class Binder {
     TouchList list;
     i.kind->touch(model, i, list);
     WhenEmpty& empty = bound.when_empty[t];
-    empty.passed_over = !i.kind->traffic && std::ranges::any_of(list, [](Touch touch) {
+    empty.skipped = !i.kind->traffic && std::ranges::any_of(list, [](Touch touch) {
       return follows_from_batch(touch.space);
     });
     for (const Touch& touch : list)
@@ -118,7 +118,7 @@ class Binder {
     if (!again) first_call[t] = int(bound.calls.size());
     Bound& b = bound.instructions[t];
     b.instruction = &i;
-    // What hangs on the decision comes after copies anyway (Stream::only_if).
+    // Instructions that depend on the decision wait for copies anyway (Stream::only_if).
     b.run = t == change && !i.kind->if_applied ? run_after_copies : i.kind->run;
     b.calls = bound.calls.data() + first_call[t];
     for (const Touch& touch : list)
@@ -132,7 +132,7 @@ class Binder {
       if (closes(touch.use)) close(touch);
   }
 
-  /// Notes where the buffers are that an instruction touches, for those that speak of whole units.
+  /// Notes the addresses of the buffers that an instruction touches (Bound::at).
   void bind_buffers(const TouchList& list, int t) {
     std::vector<std::byte*>& at = bound.buffers[t];
     const bool again = !at.empty();
@@ -195,7 +195,7 @@ class Binder {
     }
   }
 
-  /// Gives a call the object of its use, which the use's other calls in this program have, too.
+  /// Gives a call the object that all calls of the same use in this program share.
   void give_object(Call& call, const Layer& layer, int u, Phase p, short node) {
     LayerObject*& object = objects[call.dropout_site];
     if (!object) {
@@ -210,8 +210,8 @@ class Binder {
       call.pass = p == Phase::evaluate ? Pass::alone : Pass::again;
     }
   }
-  /// Whether forward of a node runs again before its backward: its unit is recomputed, or the node
-  /// is, inside the unit's backward.
+  /// Whether forward of a node runs again before its backward: as a part of its unit, or alone
+  /// inside the unit's backward.
   bool comes_again(int u, short node) const {
     const Touches& phase = model.plan(u).at(Phase::backward);
     return std::ranges::any_of(placement.program,
@@ -273,8 +273,8 @@ class Binder {
     return call;
   }
 
-  /// Whether a call assigns or adds is kept for each parameter: the gradient of a unit is open from
-  /// the first contribution to any of its parameters, and a tied node may give to one alone.
+  /// Decides for each parameter whether a call assigns or adds: a unit's gradient is open from the
+  /// first contribution to any of its parameters, and a tied node may contribute to only one.
   void bind_parameters(Call& call, int u, Phase p, const Node& node, bool backward) {
     call.weights.resize(std::size_t(node.layer->param_count));
     call.gradients.resize(std::size_t(node.layer->param_count));
@@ -293,8 +293,8 @@ class Binder {
       call.gradients[k].put = first ? BoundOperand::assign : BoundOperand::add;
     }
   }
-  /// Running values as a phase sees them: those of the step, which forward changes; those that are
-  /// kept, where the phase leaves them alone; or none, where forward has changed them already.
+  /// Running values for a phase: the step's, which forward changes; the kept ones, if the phase does
+  /// not change any; or none, if forward has changed them already.
   BoundOperand running(int u, Phase p, const Node& node, int k) {
     BoundOperand resolved = parameter(Space::master, u, node, k);
     if (p == Phase::evaluate || !model.changes_running(u)) return resolved;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a program to calls with addresses, once and not at every step.
+// Turns a program into calls with addresses, once for all steps.
 #pragma once
 #include "run/arena_guard.hpp"
 #include "sinter/plan/plan_view.hpp"
@@ -8,12 +8,11 @@
 
 namespace sinter::detail {
 
-/// What becomes of an instruction in a micro-batch that has no sequences.
+/// How an instruction runs in a micro-batch without sequences.
 struct WhenEmpty {
-  /// It is passed over, as it works on nothing but what follows from the micro-batch, and says nothing to
-  /// other ranks.
-  bool passed_over = false;
-  /// Gradients of parameters to which it would give the first contribution, and which are zeros then.
+  /// True if it is skipped: it uses values of the micro-batch, and does not communicate.
+  bool skipped = false;
+  /// Gradients to which it would make the first contribution. They are set to zero instead.
   struct Gradient {
     std::byte* at;
     std::int64_t bytes;
@@ -26,7 +25,7 @@ struct BoundProgram {
   const Model* model = nullptr;
   std::span<const Instruction> program;
   LoopBounds loop;                    // its last instruction is the one before `end`
-  int if_applied = 0;                 // the first that a step that is not applied passes over
+  int if_applied = 0;                 // the first that is skipped if a step is not applied
   std::vector<Bound> instructions;    // one for each of the program's
   std::vector<WhenEmpty> when_empty;  // likewise
   std::vector<std::vector<std::byte*>> buffers;  // likewise: Bound::at
@@ -39,23 +38,23 @@ struct BoundProgram {
   std::vector<BoundOperand*> changing;   // of calls; their shapes differ between micro-batches
   std::array<int, axes> updated_rows{};  // rows that `changing` has now, by axis
   bool updated_first = true;             // and whether as in the first micro-batch
-  bool speaks = false;  // with other ranks, also in a micro-batch without sequences
-  ArenaGuard guard;     // under AddressSanitizer
+  bool communicates = false;  // with other ranks, also in a micro-batch without sequences
+  ArenaGuard guard;           // under AddressSanitizer
 
-  /// Gives the operands of all calls the shapes that they have in the micro-batch at hand.
+  /// Sets the shapes of all calls' operands for the current micro-batch.
   void update(const Now& now);
 };
 
-/// Gives a program addresses.
+/// Binds a program to addresses in an arena.
 /// requires  the program is verified; arena is as large as the placement's peak; model and `now`
 ///           outlive the result
-/// ensures   all calls see what `now` says when they run
+/// ensures   calls read `now` when they run
 [[nodiscard]] BoundProgram bind(const Model& model, const PlacementView& placement,
                                 std::byte* arena, const Now& now);
 
-/// The first instruction that says that it changes what a checkpoint holds: master weights, running
-/// values that are kept, state of policies. The end of the program if there is none. Before it, work
-/// on the device waits for background copies.
+/// The position of the first instruction that changes what a checkpoint holds: master weights, kept
+/// running values or policies' state. The end of the program if there is none. It runs after
+/// background copies.
 int first_change(const Model& model, std::span<const Instruction> program);
 
 /// Where a persistent space begins in the arena; nullptr if the placement does not have it.

@@ -10,14 +10,12 @@ namespace sinter::detail::executes {
 
 void nothing(Machine&, const Bound&) {}
 
-void load(Machine& machine, const Bound&) { machine.load_micro_batch(); }
+void load(Machine& machine, const Bound&) { machine.inputs().load(); }
 
 void calls(Machine&, const Bound& bound) {
   const BoundCall* const end = bound.calls + bound.count;  // once: calls do not change it
   for (const BoundCall* c = bound.calls; c != end; ++c) c->run(c->call);
 }
-
-void loss(Machine& machine, const Bound& bound) { machine.take_loss(bound); }
 
 namespace {
 

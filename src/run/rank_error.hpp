@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The failure of another rank that a machine notices while it runs a program.
+// The failure of another rank, noticed while a program runs.
 #pragma once
 #include "sinter/error.hpp"
 

@@ -73,7 +73,7 @@ RowPrediction::RowPrediction(const PlanView& plan, std::byte* arena, const Now& 
   program.micro = plan.micro;
 }
 
-/// Finds the most rows by bisection.
+/// Finds the maximum number of rows by bisection.
 void RowPrediction::place_within(std::int64_t bytes) {
   const Sizes sizes = model_.sizes;
   const auto taken = std::size_t(pooled(axis));

@@ -8,28 +8,26 @@
 
 namespace sinter::detail {
 
-/// The program of a prediction, placed anew when a binary first asks for it, so that no recipe pays
-/// for it when it compiles and no arena is larger for it. The units before the last one run once.
-/// The last one, in which rows are taken, runs for a part of the rows after the other: what it sees
-/// are sequences that end with these.
+/// The program of a prediction for every row. It is placed when a binary first asks for it, so that it
+/// costs no compile time and no space in the arena. The units before the last one run once. The last
+/// one, which takes rows, runs for one part of the rows after the other, as if they ended sequences.
 class RowPrediction {
  public:
   /// Plans as many rows at once as fit into the arena.
-  /// requires  plan is good as long as this is
-  /// throws    ArgumentError if rows are taken elsewhere than in the last unit, or otherwise than by
-  ///           taking the last one
+  /// requires  plan outlives it
+  /// throws    ArgumentError unless the last unit, and no other, takes rows, and only last ones
   RowPrediction(const PlanView& plan, std::byte* arena, const Now& now);
 
   BoundProgram program;
   int tail = 0;     ///< the position of the first instruction that runs for each part
-  int at_once = 0;  ///< the most rows of a part
+  int at_once = 0;  ///< maximum rows of a part
   int axis = 0;     ///< of the rows
 
-  /// The rows of the micro-batch at hand that a part has.
+  /// A part's rows of the current micro-batch.
   struct Part {
     int first, rows;
   };
-  /// What layers are told of a part: each of its rows is the last of a sequence.
+  /// Tells layers that each row of a part is the last of a sequence.
   void show(Part part, Now& now) const;
 
  private:
@@ -40,7 +38,7 @@ class RowPrediction {
   std::vector<Instruction> instructions_;
   Placement placement_;
   std::vector<std::int32_t> places_;  // 0, 1, 2 …
-  DeviceMemory places_memory_;        // the same, where kernels cannot read the host's
+  DeviceMemory places_memory_;        // the same, for kernels that cannot read the host's memory
   const std::int32_t* shown_;
 };
 

@@ -71,7 +71,7 @@ void TrafficCheck::barrier() {
   ranks_.barrier();
 }
 
-/// Takes the next that is stated, if it is this; else gives nullptr.
+/// Takes the next stated traffic. Returns null if it is other traffic.
 const Traffic* TrafficCheck::take(Traffic::Does does, const void* data) {
   if (next_ == stated_.size()) return nullptr;
   const Traffic& next = stated_[next_++];

@@ -9,30 +9,30 @@ class Machine;
 struct Bound;
 
 namespace detail {
-/// A communicator through which a machine's instructions speak, and which refuses what their kinds do not
-/// state (Kind::traffic): the proof that ranks fit together is about what is stated. Between instructions
-/// it lets everything pass.
+/// The communicator of a machine's instructions, which rejects transfers that their kinds do not state
+/// (Kind::traffic), because the proof that ranks fit together is about stated traffic. Between
+/// instructions it passes everything on.
 class TrafficCheck final : public Communicator {
   Communicator& ranks_;
   const Machine& machine_;
   const Bound* bound_ = nullptr;  // the instruction at work
   TouchList touched_;             // by it
   TrafficList stated_;            // by it
-  std::size_t next_ = 0;          // so much of that has come
+  std::size_t next_ = 0;          // number of these that have come
 
  public:
-  /// requires  both outlive it
+  /// requires  ranks and machine outlive it
   TrafficCheck(Communicator& ranks, const Machine& machine);
 
   /// Begins an instruction.
   void begin(const Bound& instruction, int iteration, int iterations);
   /// Ends it.
-  /// throws    Error if it has not done all that its kind states
+  /// throws    Error if the instruction has not done all that its kind states
   void end();
 
   int rank() const override { return ranks_.rank(); }
   int ranks() const override { return ranks_.ranks(); }
-  /// throws    Error if the instruction at work does not state it; so do start(), sum() and barrier()
+  /// throws    Error if the current instruction does not state it; also start(), sum() and barrier()
   void wait(const void* data) override;
   void sum(double* values, int count) override;
   void barrier() override;

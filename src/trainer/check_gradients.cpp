@@ -25,17 +25,18 @@ void poison(TrainerCore& trainer) {
     const OnHost part(machine.stream(), at, bytes, Access::write);
     std::fill_n(part.data(), bytes, std::byte(0xff));
   };
+  const ParameterStore& store = machine.parameters();
   const std::int64_t persistent = trainer.plan().training.persistent;
   fill(machine.arena().data() + persistent, std::int64_t(machine.arena().size()) - persistent);
   for (const Parameter& p : trainer.parameters()) {
     if (p.frozen) continue;
     if (!machine.model().splits(Space::gradient)) {
-      const Machine::Part gradient = machine.part(Space::gradient, p);
+      const ParameterStore::Part gradient = store.part(Space::gradient, p);
       fill(gradient.data, gradient.shape.bytes());
       continue;
     }
     const std::int64_t bytes = machine.model().sizes.of(Type::gradient);
-    for (const Machine::Piece& piece : machine.pieces(Space::gradient, p))
+    for (const ParameterStore::Piece& piece : store.pieces(Space::gradient, p))
       fill(machine.flat<std::byte>(Space::gradient) + piece.held * bytes, piece.size * bytes);
   }
 }

@@ -299,7 +299,7 @@ void TrainerCore::require_memory_to_train() {
                     .taken = memory.parameters + memory.weights,
                     .beside = beside_.touched});
   for (const auto& machine : machines_)
-    if (machine->has_offload()) machine->offload().open();
+    if (OffloadMemory* offload = machine->parameters().offload()) offload->open();
   memory_suffices_ = true;
 }
 
@@ -328,7 +328,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     machines_[rank]->train(work, observer(rank));
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
-  Loss loss{machines_[0]->loss_sum(), count};
+  Loss loss{machines_[0]->measured().loss, count};
   const StepFigures figures = machines_[0]->figures();
   const Reaction reaction = recipe_->after_step(figures);
   if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};
@@ -349,11 +349,12 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
     machines_[rank]->evaluate(work, observer(rank));
   };
   on_ranks(std::ref(evaluate_part));  // a reference: nothing is allocated
-  return {machines_[0]->loss_sum(), is_part ? machines_[0]->predictions() : count};
+  const kernel::Decision& measured = machines_[0]->measured();
+  return {measured.loss, is_part ? std::int64_t(measured.predictions) : count};
 }
 
 const kernel::Votes& TrainerCore::votes() const {
-  return settings_.world.ranks == 1 ? own_votes_ : machines_[0]->votes();
+  return settings_.world.ranks == 1 ? own_votes_ : machines_[0]->measured().votes;
 }
 
 double TrainerCore::sum_over_processes(double value) {

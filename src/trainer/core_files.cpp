@@ -36,58 +36,57 @@ class FlatTensors {
   using Machines = std::span<const std::unique_ptr<Machine>>;
 
   const Machines machines;
-  Machine& machine = *machines[0];
-  const std::vector<Parameter>& parameters;
+  const ParameterStore& store = machines[0]->parameters();
   std::optional<Access> access;
   std::vector<OnHost> parts;
   std::deque<std::vector<std::byte>> copies;
   WholeValues whole{machines};
 
  public:
-  FlatTensors(Machines m, const std::vector<Parameter>& p, std::optional<Access> a)
-      : machines(m), parameters(p), access(a) {}
+  FlatTensors(Machines m, std::optional<Access> a) : machines(m), access(a) {}
 
   /// Whether tensors to be read are copies, which live as long as this.
-  bool are_copies() const { return machine.model().shards > 1; }
+  bool are_copies() const { return store.model().shards > 1; }
 
   void add_views(Space space, std::vector<TensorView>& list) {
-    for (SavedTensor& tensor : saved_tensors(machine, parameters, space)) {
+    for (SavedTensor& tensor : saved_tensors(store, space)) {
       tensor.view.data = data_of(tensor);
       list.push_back(std::move(tensor.view));
     }
   }
   void add_expected(Space space, std::vector<Expected>& list) {
-    for (const SavedTensor& tensor : saved_tensors(machine, parameters, space))
+    for (const SavedTensor& tensor : saved_tensors(store, space))
       list.push_back(expected_of(tensor, tensor.view.name));
   }
   /// The master weights that are trained, with something before their names.
   void add_expected(const std::string& before, std::vector<Expected>& list) {
-    for (const SavedTensor& tensor : saved_tensors(machine, parameters, Space::master))
+    for (const SavedTensor& tensor : saved_tensors(store, Space::master))
       if (!tensor.parameter->frozen) list.push_back(expected_of(tensor, before + tensor.view.name));
   }
 
  private:
   Expected expected_of(const SavedTensor& tensor, std::string name) {
     Expected expected{std::move(name), tensor.view.shape, nullptr, tensor.view.dtype};
-    if (!are_copies() && machine.kept(tensor.space, *tensor.parameter)) {
+    if (!are_copies() && store.resident(tensor.space, *tensor.parameter)) {
       expected.into = data_of(tensor);
       return expected;
     }
     expected.take = [tensor, to = machines](std::uint64_t first, const void* values,
                                             std::uint64_t count) {
       for (const auto& each : to)
-        put_elements(*each, tensor, std::int64_t(first), static_cast<const std::byte*>(values),
-                     std::int64_t(count));
+        each->parameters().write(tensor.space, *tensor.parameter,
+                                 static_cast<const std::byte*>(values),
+                                 {std::int64_t(first), std::int64_t(count)});
     };
     return expected;
   }
   std::byte* data_of(const SavedTensor& tensor) {
     const Parameter& p = *tensor.parameter;
     if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
-    const Machine::Part part = machine.kept_part(tensor.space, p);
-    if (access != Access::write) require_kept(machine, tensor.space, p);
-    if (!access || machine.is_offloaded(tensor.space, p)) return part.data;
-    parts.push_back(machine.on_host(part, *access));
+    const ParameterStore::Part part = store.resident_part(tensor.space, p);
+    if (access != Access::write) require_resident(*machines[0], tensor.space, p);
+    if (!access || store.is_offloaded(tensor.space, p)) return part.data;
+    parts.emplace_back(machines[0]->stream(), part.data, part.shape.bytes(), *access);
     return parts.back().data();
   }
 };
@@ -127,12 +126,12 @@ void load_in_place(FlatTensors tensors, const std::vector<Parameter>& parameters
 }  // namespace
 
 void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use) const {
-  FlatTensors tensors(machines_, parameters_, Access::read);
+  FlatTensors tensors(machines_, Access::read);
   use(content_of(*recipe_, tensors));
 }
 
 void TrainerCore::copy_content(Snapshot& to) const {
-  const auto tensors = std::make_shared<FlatTensors>(machines_, parameters_, std::nullopt);
+  const auto tensors = std::make_shared<FlatTensors>(machines_, std::nullopt);
   if (tensors->are_copies()) to.clear();  // before the next ones are made
   CheckpointContent content = content_of(*recipe_, *tensors);
   if (tensors->are_copies()) content.owner = tensors;
@@ -165,7 +164,7 @@ void TrainerCore::restore(const CheckpointReader& reader) {
   if (!plan().model.regions.empty()) files.push_back(reader.file(state_file));
   {
     std::vector<Expected> expected;
-    FlatTensors tensors(machines_, parameters_, Access::write);
+    FlatTensors tensors(machines_, Access::write);
     tensors.add_expected(Space::master, expected);
     for (int r = 0; r < int(plan().model.regions.size()); ++r)
       tensors.add_expected(region(r), expected);
@@ -193,9 +192,10 @@ void TrainerCore::set_steps(std::int64_t steps) {
     if (machine != machines_[0]) {
       copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
                      plan().training.persistent);
-      if (machine->has_offload()) machine->offload().copy(machines_[0]->offload());
+      if (OffloadMemory* offload = machine->parameters().offload())
+        offload->copy(*machines_[0]->parameters().offload());
     }
-    machine->masters_changed();
+    machine->parameters().cast_weights();
   }
 }
 
@@ -223,17 +223,16 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   UnsharedHeads unshared;
   {
     std::vector<Expected> expected;
-    FlatTensors tensors(machines_, parameters_, Access::write);
+    FlatTensors tensors(machines_, Access::write);
     tensors.add_expected(Space::master, expected);
     unshared = load_tensors(source.files, expected, load_rules(names, missing));
   }
   if (!state.empty())
-    load_in_place({machines_, parameters_, Access::write}, parameters_, state,
-                  CheckpointReader(source.path));
+    load_in_place({machines_, Access::write}, parameters_, state, CheckpointReader(source.path));
   for (auto& machine : machines_) {
     order_after_copies(machine->stream());
-    if (machine->has_offload())
-      machine->offload().clear(offloaded_bytes(plan().model, Space::master));
+    if (OffloadMemory* offload = machine->parameters().offload())
+      offload->clear(offloaded_bytes(plan().model, Space::master));
     for (int r = 0; r < int(plan().model.regions.size()); ++r) {
       if (plan().model.is_offloaded(region(r))) continue;
       clear_on_device(machine->stream(), machine->flat<std::byte>(region(r)).data,
@@ -252,7 +251,7 @@ void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t s
                     ": it exists and is not an empty folder. Name a new folder; nothing was "
                     "changed.");
   std::vector<TensorView> weights;
-  FlatTensors tensors(machines_, parameters_, Access::read);
+  FlatTensors tensors(machines_, Access::read);
   tensors.add_views(Space::master, weights);
   write_folder_atomically(folder, [&](const fs::path& into) {
     write_shards(into, weights, shard_bytes);

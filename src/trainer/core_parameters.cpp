@@ -51,15 +51,14 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
 }
 
 /// Fills what a rank holds of each parameter with its first values, where that is not in one place.
-void fill_parts(Machine& machine, const std::vector<Parameter>& parameters,
-                const TrainerSettings& settings) {
+void fill_parts(ParameterStore& store, const TrainerSettings& settings) {
   std::vector<std::byte> values;
-  for (const Parameter& p : parameters) {
-    const StateShape shape = machine.shape(Space::master, p);
+  for (const Parameter& p : store.all()) {
+    const StateShape shape = store.shape(Space::master, p);
     values.resize(std::size_t(shape.bytes()));
     with_element(shape.element,
                  [&]<class T>(T) { fill(reinterpret_cast<T*>(values.data()), p, settings.seed); });
-    machine.put(Space::master, p, values.data());
+    store.write(Space::master, p, values.data());
   }
 }
 
@@ -67,17 +66,18 @@ void fill_parts(Machine& machine, const std::vector<Parameter>& parameters,
 
 void TrainerCore::initialise() {
   on_ranks([&](int rank) {
-    Machine& machine = *machines_[rank];
-    machine.clear_masters();
-    if (machine.model().splits(Space::master) || machine.model().is_offloaded(Space::master))
-      return fill_parts(machine, parameters_, settings_);
+    ParameterStore& store = machines_[rank]->parameters();
+    const Model& model = store.model();
+    store.clear_masters();
+    if (model.splits(Space::master) || model.is_offloaded(Space::master))
+      return fill_parts(store, settings_);
     for (const Parameter& p : parameters_) {
-      const Machine::Part part = machine.part(Space::master, p);
-      const OnHost values = machine.on_host(part, Access::write);
+      const ParameterStore::Part part = store.part(Space::master, p);
+      const OnHost values(*streams_[rank], part.data, part.shape.bytes(), Access::write);
       with_element(part.shape.element,
                    [&]<class T>(T) { fill(values.as<T>(), p, settings_.seed); });
     }
-    machine.masters_changed();
+    store.cast_weights();
   });
 }
 
@@ -92,7 +92,7 @@ const Parameter& TrainerCore::find(std::string_view name) const {
 
 std::vector<double> TrainerCore::read(Space space, std::string_view name) const {
   const Parameter& p = find(name);
-  const StateShape shape = machines_[0]->shape(space, p);
+  const StateShape shape = machines_[0]->parameters().shape(space, p);
   const std::vector<std::byte> stored = WholeValues(machines_).of(space, p);
   std::vector<double> values(std::size_t(shape.size()));
   if (shape.element == Element::u8) {  // codes
@@ -130,13 +130,13 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
   const Parameter& p = find(name);
   if (std::int64_t(values.size()) != p.size)
     throw ArgumentError(fmt::format("'{}' has {} numbers, not {}.", p.name, p.size, values.size()));
-  const StateShape shape = machines_[0]->shape(Space::master, p);
+  const StateShape shape = machines_[0]->parameters().shape(Space::master, p);
   std::vector<std::byte> stored(std::size_t(shape.bytes()));
   with_element(shape.element, [&]<class T>(T) {
     std::ranges::transform(values, reinterpret_cast<T*>(stored.data()),
                            [](double x) { return T(x); });
   });
-  for (auto& machine : machines_) machine->put(Space::master, p, stored.data());
+  for (auto& machine : machines_) machine->parameters().write(Space::master, p, stored.data());
 }
 
 }  // namespace sinter

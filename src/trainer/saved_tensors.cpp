@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trainer/saved_tensors.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "sinter/base/with_element.hpp"
 #include "sinter/error.hpp"
 #include "trainer/state_json.hpp"
 
@@ -37,31 +35,14 @@ Shape shape_of(const Parameter& p, const StateShape& shape) {
   return {shape.rows, shape.columns};
 }
 
-/// Puts elements into the copy of the weights that layers read, whether this rank has them or not.
-void put_copy(Machine& machine, const Parameter& p, std::int64_t first, const std::byte* values,
-              std::int64_t count) {
-  const Element narrow = machine.model().sizes.element[int(Type::compute)];
-  const std::int64_t each = bytes_of(narrow);
-  std::byte* const at = machine.flat<std::byte>(Space::weights).data + (p.offset + first) * each;
-  const OnHost copy(machine.stream(), at, count * each, Access::write);
-  with_element(machine.model().sizes.element[int(Type::master)], [&]<class M>(M) {
-    with_element(narrow, [&]<class C>(C) {
-      const M* from = reinterpret_cast<const M*>(values);
-      std::transform(from, from + count, copy.as<C>(), [](M x) { return C(float(x)); });
-    });
-  });
-}
-
 }  // namespace
 
-std::vector<SavedTensor> saved_tensors(const Machine& machine,
-                                       const std::vector<Parameter>& parameters, Space space) {
-  const Model& model = machine.model();
+std::vector<SavedTensor> saved_tensors(const ParameterStore& store, Space space) {
   const std::string prefix =
-      space < Space::region ? "" : std::string(model.region_of(space).name) + ".";
+      space < Space::region ? "" : std::string(store.model().region_of(space).name) + ".";
   std::vector<SavedTensor> list;
-  for (const Parameter& p : parameters)
-    if (const StateShape stored = machine.shape(space, p); stored.size() > 0)
+  for (const Parameter& p : store.all())
+    if (const StateShape stored = store.shape(space, p); stored.size() > 0)
       list.push_back({space,
                       &p,
                       stored,
@@ -72,35 +53,6 @@ std::vector<SavedTensor> saved_tensors(const Machine& machine,
 
 std::string config_text(const HuggingFace& architecture) {
   return architecture.config.empty() ? "" : config_json(architecture).dump(2) + "\n";
-}
-
-void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t first,
-                  const std::byte* values, std::int64_t count) {
-  const Model& model = machine.model();
-  const Parameter& p = *tensor.parameter;
-  const std::int64_t each = bytes_of(tensor.stored.element);
-  const auto put = [&](std::byte* to, std::int64_t from, std::int64_t size) {
-    const std::byte* const source = values + (from - first) * each;
-    if (machine.is_offloaded(tensor.space, p)) {
-      std::copy_n(source, size * each, to);
-      return;
-    }
-    const OnHost held(machine.stream(), to, size * each, Access::write);
-    std::copy_n(source, size * each, held.data());
-  };
-  std::byte* const space = machine.kept(tensor.space, p);
-  if (!space) return;  // another rank alone keeps it
-  if (!model.splits(tensor.space) || p.frozen) {
-    put(machine.kept_part(tensor.space, p).data + first * each, first, count);
-  } else {
-    for (const Machine::Piece& piece : machine.pieces(tensor.space, p)) {
-      const std::int64_t begin = std::max(first, piece.begin);
-      const std::int64_t end = std::min(first + count, piece.begin + piece.size);
-      if (begin < end) put(space + (piece.held + begin - piece.begin) * each, begin, end - begin);
-    }
-  }
-  if (tensor.space == Space::master && model.keeps_copy())
-    put_copy(machine, p, first, values, count);
 }
 
 }  // namespace sinter::detail

@@ -6,7 +6,7 @@
 
 #include "sinter/files/safetensors.hpp"
 #include "sinter/model/hugging_face.hpp"
-#include "sinter/run/machine.hpp"
+#include "sinter/run/parameter_store.hpp"
 
 namespace sinter::detail {
 
@@ -20,15 +20,9 @@ struct SavedTensor {
 
 /// The tensors of a persistent space, in the order of the parameters, without those that have no elements.
 /// requires  the parameters outlive them
-std::vector<SavedTensor> saved_tensors(const Machine& machine,
-                                       const std::vector<Parameter>& parameters, Space space);
+std::vector<SavedTensor> saved_tensors(const ParameterStore& store, Space space);
 
 /// The content of config.json; empty if Hugging Face does not have the architecture.
 std::string config_text(const HuggingFace& architecture);
-
-/// Puts elements of a parameter, from number `first` on, into what a rank holds of a space and, if they are
-/// master weights, into the copy: for each rank what Machine::put() does with all of them.
-void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t first,
-                  const std::byte* values, std::int64_t count);
 
 }  // namespace sinter::detail

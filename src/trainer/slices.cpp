@@ -30,17 +30,17 @@ std::vector<Contents> contents_of(const Model& model) {
 
 /// Adds slices of tensors to one file.
 class Slicer {
-  Machine& machine;
+  const ParameterStore& store;
   SlicedFile& file;
   const int rank, ranks;
   const std::uint64_t begin;  // of the tensors in the file
 
  public:
-  Slicer(Machine& m, SlicedFile& f, std::uint64_t first, int of_rank, int of_ranks)
-      : machine(m), file(f), rank(of_rank), ranks(of_ranks), begin(first) {}
+  Slicer(const ParameterStore& s, SlicedFile& f, std::uint64_t first, int of_rank, int of_ranks)
+      : store(s), file(f), rank(of_rank), ranks(of_ranks), begin(first) {}
 
   void add(const SavedTensor& tensor, std::uint64_t at) const {
-    if (machine.model().splits(tensor.space) && !tensor.parameter->frozen)
+    if (store.model().splits(tensor.space) && !tensor.parameter->frozen)
       add_pieces(tensor, at);
     else
       add_share(tensor, at);
@@ -49,8 +49,8 @@ class Slicer {
  private:
   void add_pieces(const SavedTensor& tensor, std::uint64_t at) const {
     const std::int64_t each = bytes_of(tensor.stored.element);
-    const std::byte* const space = machine.kept(tensor.space, *tensor.parameter);
-    for (const Machine::Piece& piece : machine.pieces(tensor.space, *tensor.parameter)) {
+    const std::byte* const space = store.resident(tensor.space, *tensor.parameter);
+    for (const ParameterStore::Piece& piece : store.pieces(tensor.space, *tensor.parameter)) {
       if (piece.begin % ChunkSum::elements != 0)
         throw Error("a rank's shard of '" + tensor.view.name + "' begins within a chunk.");
       file.slices.push_back({at + std::uint64_t(piece.begin * each), tensor.view.dtype,
@@ -70,7 +70,7 @@ class Slicer {
     };
     const std::uint64_t from = first_in(share(rank)), to = first_in(share(rank + 1));
     if (from == to) return;
-    const std::byte* const data = machine.kept_part(tensor.space, *tensor.parameter).data;
+    const std::byte* const data = store.resident_part(tensor.space, *tensor.parameter).data;
     file.slices.push_back({at + from, tensor.view.dtype, data + from, to - from});
   }
 };
@@ -85,17 +85,16 @@ SafetensorsLayout layout_of(const std::vector<SavedTensor>& tensors, const char*
 }  // namespace
 
 std::vector<SlicedFile> slices_of(TrainerCore& trainer, int rank, int ranks) {
-  Machine& machine = trainer.machine();
+  const ParameterStore& store = trainer.machine().parameters();
   std::vector<SlicedFile> files;
-  for (const Contents& contents : contents_of(machine.model())) {
+  for (const Contents& contents : contents_of(store.model())) {
     std::vector<SavedTensor> tensors;
     for (const Space space : contents.spaces)
-      std::ranges::move(saved_tensors(machine, trainer.parameters(), space),
-                        std::back_inserter(tensors));
+      std::ranges::move(saved_tensors(store, space), std::back_inserter(tensors));
     if (tensors.empty()) continue;
     SafetensorsLayout layout = layout_of(tensors, contents.name);
     SlicedFile& file = files.emplace_back(contents.name, "", layout.bytes);
-    const Slicer slicer(machine, file, layout.head.size(), rank, ranks);
+    const Slicer slicer(store, file, layout.head.size(), rank, ranks);
     for (const std::size_t k : layout.order) slicer.add(tensors[k], layout.places[k]);
     if (rank == 0) file.head = std::move(layout.head);
   }

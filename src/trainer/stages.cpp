@@ -97,8 +97,10 @@ std::optional<ReadBatch> ReadStage::operator()() {
 std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
                                                              std::int64_t tokens_before) {
   std::int64_t number = trainer->steps() + 1;
-  if (const RecipeView& recipe = trainer->recipe(); recipe.changes_batches)
-    require_shape(recipe.batch_shapes(), batch);
+  if (const RecipeView& recipe = trainer->recipe(); recipe.changes_batches) {
+    if (!shapes) shapes = recipe.batch_shapes();
+    require_shape(shapes, batch);
+  }
   Outcome outcome = trainer->step(batch.batch);
   double ms = clock->lap();
   if (auto* skipped = std::get_if<Skipped>(&outcome)) return SkippedStep{number, *skipped};

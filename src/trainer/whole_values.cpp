@@ -12,7 +12,7 @@
 
 namespace sinter::detail {
 
-void require_kept(Machine& machine, Space space, const Parameter& p) {
+void require_resident(Machine& machine, Space space, const Parameter& p) {
   const Model& model = machine.model();
   const int rank = machine.communicator().rank();
   if (!model.at_root() || rank == root_rank || p.frozen || !model.shares(space)) return;
@@ -24,21 +24,21 @@ void require_kept(Machine& machine, Space space, const Parameter& p) {
 
 std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
   Machine& first = *machines[0];
-  require_kept(first, from, p);
+  require_resident(first, from, p);
   const Model& model = first.model();
-  std::vector<std::byte> values(std::size_t(first.shape(from, p).bytes()));
+  std::vector<std::byte> values(std::size_t(first.parameters().shape(from, p).bytes()));
   if (values.empty()) return values;
   const bool in_shards = model.shards > 1 && !p.frozen && model.shares(from);
   if (!in_shards) {
-    first.take(from, p, values.data());
+    first.parameters().read(from, p, values.data());
   } else if (machines.size() > 1) {
-    for (const auto& machine : machines) machine->take(from, p, values.data());
+    for (const auto& machine : machines) machine->parameters().read(from, p, values.data());
   } else if (p.owner >= 0) {
     fetch_from_owner(from, p, values);
   } else {
     for (int k = 0; k < int(model.order.size()); ++k)
       for (const bool decayed : {true, false}) {
-        const FlatSlice of_unit = first.flat_slice(k, 1, decayed);
+        const FlatSlice of_unit = model.slice(k, 1, decayed);
         if (p.offset < of_unit.first || p.offset >= of_unit.first + of_unit.size) continue;
         if (space != from || part.first != of_unit.first || gathered.empty())
           gather(from, p, k, decayed);
@@ -52,10 +52,10 @@ std::vector<std::byte> WholeValues::of(Space from, const Parameter& p) {
 
 void WholeValues::fetch_from_owner(Space from, const Parameter& p, std::vector<std::byte>& values) {
   Machine& machine = *machines[0];
-  machine.take(from, p, values.data());
+  machine.parameters().read(from, p, values.data());
   const std::int64_t bytes = std::int64_t(values.size());
   const DeviceMemory all(aligned(bytes));
-  if (machine.owns(p))
+  if (machine.parameters().owns(p))
     std::ranges::copy(values,
                       OnHost(machine.stream(), all.bytes().data(), bytes, Access::write).data());
   // Values of all types go as so many numbers of 4 bytes: nothing is computed of them.
@@ -68,10 +68,11 @@ void WholeValues::fetch_from_owner(Space from, const Parameter& p, std::vector<s
 
 void WholeValues::gather(Space from, const Parameter& p, int number, bool decayed) {
   Machine& machine = *machines[0];
+  const ParameterStore& store = machine.parameters();
   const Model& model = machine.model();
-  const ShardSlice& shard = machine.shards(number, 1)[decayed ? 0 : 1];
+  const ShardSlice& shard = store.shards(number, 1)[decayed ? 0 : 1];
   space = from;
-  part = machine.flat_slice(number, 1, decayed);
+  part = model.slice(number, 1, decayed);
   with_element(model.sizes.element[int(type_of(model, from))], [&]<class T>(T) {
     const std::int64_t bytes = part.size * std::int64_t(sizeof(T));
     const DeviceMemory all(bytes);
@@ -79,11 +80,11 @@ void WholeValues::gather(Space from, const Parameter& p, int number, bool decaye
     const std::int64_t at = shard.at(model.splits(from)) * std::int64_t(sizeof(T)),
                        size = shard.size * std::int64_t(sizeof(T));
     std::byte* const to = reinterpret_cast<std::byte*>(values + shard.first - part.first);
-    if (machine.is_offloaded(from, p)) {
-      std::copy_n(machine.kept(from, p) + at, size,
+    if (store.is_offloaded(from, p)) {
+      std::copy_n(store.resident(from, p) + at, size,
                   OnHost(machine.stream(), to, size, Access::write).data());
     } else {
-      copy_on_device(machine.stream(), machine.kept(from, p) + at, to, size);
+      copy_on_device(machine.stream(), store.resident(from, p) + at, to, size);
     }
     machine.communicator().start_all_gather(values, part.size);
     machine.communicator().wait(values);

@@ -11,7 +11,7 @@ namespace sinter::detail {
 
 /// Throws an Error if the rank of this process does not keep what a space has of a parameter, or of its
 /// gradients, because another rank alone updates (Model::at_root).
-void require_kept(Machine& machine, Space space, const Parameter& parameter);
+void require_resident(Machine& machine, Space space, const Parameter& parameter);
 
 /// Takes the values of parameters together that ranks hold: of those of this process, or through the
 /// communicator, where each is a process.
@@ -28,7 +28,7 @@ class WholeValues {
 
   /// All values of a parameter in a space, or of its gradient; none if it has none there. If it is split,
   /// and ranks are processes, all of them ask for the same at the same time.
-  /// throws    Error if another rank has failed, or alone has them (require_kept())
+  /// throws    Error if another rank has failed, or alone has them (require_resident())
   std::vector<std::byte> of(Space space, const Parameter& parameter);
 
  private:

@@ -83,7 +83,7 @@ TEST_CASE("an evaluation does not wait for a snapshot") {
   Snapshot snapshot;
   trainer.copy_content(snapshot);
   trainer.evaluate(batch_of(1));
-  trainer.machine().clear_masters();  // does not wait either, and so is what is copied
+  trainer.machine().parameters().clear_masters();  // does not wait either, and so is what is copied
   const std::string copied = bytes_of(snapshot.content());
   CHECK(copied == bytes_now(trainer));
 }

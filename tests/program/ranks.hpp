@@ -98,7 +98,7 @@ class Ranks {
     Work work{.batch = &batch, .step = step, .seed = 7, .learning_rate = learning_rate};
     work.loss_weight = 1 / double(predictions(batch));
     on_all([&](int rank) { machine(rank).train(part(work, rank), observers[std::size_t(rank)]); });
-    return machine().loss_sum() * work.loss_weight;
+    return machine().measured().loss * work.loss_weight;
   }
   /// Takes a step without a learning rate on micro-batch number k alone of each rank; the loss is weighed
   /// as in a step on the whole batch.
@@ -120,7 +120,7 @@ class Ranks {
     on_all(
         [&](int rank) { machine(rank).evaluate(part(work, rank), observers[std::size_t(rank)]); });
     double sum = 0;
-    for (auto& m : machines) sum += m->loss_sum();
+    for (auto& m : machines) sum += m->measured().loss;
     return sum;
   }
   /// The first result of rank 0 for a batch of at most one micro-batch; the others predict the same, if it
@@ -144,9 +144,10 @@ class Ranks {
     const OpenMemory open;
     auto arena = machine(rank).arena();
     std::vector<std::byte> all{arena.begin(), arena.begin() + plan.training.persistent};
-    if (!machine(rank).has_offload()) return all;
-    const std::span<std::byte> offload = machine(rank).offload().bytes();
-    all.insert(all.end(), offload.begin(), offload.end());
+    OffloadMemory* const offload = machine(rank).parameters().offload();
+    if (!offload) return all;
+    const std::span<std::byte> bytes = offload->bytes();
+    all.insert(all.end(), bytes.begin(), bytes.end());
     return all;
   }
 
@@ -185,7 +186,7 @@ class Ranks {
           values[std::size_t(k)] =
               T((p.init.how == Init::How::ones) + 0.3 * std::sin(double(first + 3 * k) * 1.7));
         first += p.size;
-        m.put(Space::master, p, reinterpret_cast<const std::byte*>(values.data()));
+        m.parameters().write(Space::master, p, reinterpret_cast<const std::byte*>(values.data()));
       }
     });
   }

@@ -10,7 +10,7 @@ inline std::vector<FlatSlice> held_gradients(const Machine& machine, const Param
   if (p.frozen) return {};
   if (!machine.model().splits(Space::gradient)) return {{p.offset, p.size}};
   std::vector<FlatSlice> held;
-  for (const Machine::Piece& piece : machine.pieces(Space::gradient, p))
+  for (const ParameterStore::Piece& piece : machine.parameters().pieces(Space::gradient, p))
     held.push_back({piece.held, piece.size});
   return held;
 }

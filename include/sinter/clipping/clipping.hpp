@@ -30,7 +30,7 @@ kernel::ClippingRule clipping_rule(const Machine& machine) {
 /// finite), and the scale and limit of gradients that `update` applies.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
-  machine.take_norm(clipping_rule<Clipping>(machine));
+  take_norm(machine, clipping_rule<Clipping>(machine));
 }
 }  // namespace executes
 

@@ -37,17 +37,17 @@ namespace detail {
 /// One whole parameter, for an optimizer that is not elementwise.
 template <class M, class G, class S, class C>
 struct SpanOfParameter : ParameterSpan<M, G, S, C> {
-  const Layer& layer;                            ///< the layer that has the parameter
-  int number;                                    ///< the parameter's index in layer.params
-  int rows, columns;                             ///< the parameter's shape
-  std::array<Machine::Part, max_regions> parts;  ///< its state in the optimizer's regions
-  std::byte* workspace;                          ///< memory of Optimizer::workspace() bytes
+  const Layer& layer;                                   ///< the layer that has the parameter
+  int number;                                           ///< the parameter's index in layer.params
+  int rows, columns;                                    ///< the parameter's shape
+  std::array<ParameterStore::Part, max_regions> parts;  ///< its state in the optimizer's regions
+  std::byte* workspace;                                 ///< memory of Optimizer::workspace() bytes
 
   /// The parameter's state in a region, null if it has none.
   /// requires  T is the element type with which the region was planned
   template <class T>
   T* part(int region) const {
-    const Machine::Part& kept = parts[region];
+    const ParameterStore::Part& kept = parts[region];
     assert((!kept.data || kept.shape.element == element_of<T>) &&
            "Sinter: a region has elements of another type");
     return reinterpret_cast<T*>(kept.data);
@@ -97,6 +97,7 @@ class Updater {
   using C = typename Precision::compute;
 
   Machine& machine;
+  const ParameterStore& store = machine.parameters();
   const Model& model = machine.model();
   const typename Optimizer::Options& options = machine.options<Optimizer>();
   const bool copies = makes_copy<Optimizer>(model);
@@ -116,10 +117,10 @@ class Updater {
     BoundUnits::run(machine, bound).each_slice(touched, [&](const PlacedSlice& slice) {
       if constexpr (ByParameter<Optimizer>) {
         for (const short unit : slice.units)
-          for (const Parameter& p : machine.parameters_of(unit))
+          for (const Parameter& p : store.of_unit(unit))
             if (!p.frozen && slice.has(p.offset)) one(p, slice);
       } else {
-        for (const UniformSlice& alike : machine.uniform_slices()) {
+        for (const UniformSlice& alike : store.uniform_slices()) {
           const std::int64_t first = std::max(slice.first, alike.first);
           const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
           if (first < last)
@@ -142,13 +143,13 @@ class Updater {
                                   {},
                                   machine.workspace()};
     for (int j = first_region; j < regions_end; ++j) {
-      Machine::Part& part = s.parts[j - first_region];
+      ParameterStore::Part& part = s.parts[j - first_region];
       std::byte* const unit = slice.here[j];  // where the unit's state begins, if it has shapes
       if (!has_shapes(j))
         part = {reinterpret_cast<std::byte*>(s.state[j - first_region].data),
-                machine.shape(spaces[j], p)};
+                store.shape(spaces[j], p)};
       else
-        part = unit ? machine.part_of_unit(spaces[j], p, unit) : machine.part(spaces[j], p);
+        part = unit ? store.part_of_unit(spaces[j], p, unit) : store.part(spaces[j], p);
     }
     Optimizer::update(options, s);
   }

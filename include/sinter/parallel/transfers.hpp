@@ -58,7 +58,7 @@ namespace executes {
 template <class T>
 void each_array(Machine& machine, Space space, const Instruction& i, const auto& visit) {
   for (bool decayed : {true, false})
-    if (const FlatSlice part = machine.flat_slice(i.what, i.count, decayed); part.size > 0)
+    if (const FlatSlice part = machine.model().slice(i.what, i.count, decayed); part.size > 0)
       visit(machine.flat<T>(space) + part.first, part.size);
 }
 

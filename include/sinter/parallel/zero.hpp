@@ -65,7 +65,7 @@ void clear_gaps(Machine& machine, const Bound& bound) {
     const std::int64_t decayed = model.part_elements(unit, true);
     clear(model.block(unit).decayed, decayed);
     clear(decayed + model.block(unit).undecayed, model.unit_elements(unit));
-    for (const Parameter& p : machine.parameters_of(unit)) {
+    for (const Parameter& p : machine.parameters().of_unit(unit)) {
       const Param& param = p.layer->params[p.number];
       if (param.is_running) continue;
       const std::int64_t at = p.offset - model.offsets[std::size_t(unit)].of(param);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units that an instruction is about, and where they lie: one loop for all rows of the table of spaces.
+// The units that an instruction works on, and where they lie: one loop for all rows of the table of spaces.
 #pragma once
 #include <array>
 #include <utility>
@@ -10,19 +10,19 @@
 
 namespace sinter::detail {
 
-/// A slice of units' parts on which this rank works. It is not empty.
+/// A slice of units' parts on which this rank works, never empty.
 struct PlacedSlice : ShardSlice {
-  std::span<const short> units;      ///< the units to whose parts it belongs
-  std::array<std::byte*, 8> here{};  ///< where it begins in each space of each_slice()
-  /// Where it begins in space number j, as elements of type T.
+  std::span<const short> units;      ///< the units whose parts it covers
+  std::array<std::byte*, 8> here{};  ///< its address in each space of each_slice()
+  /// Its address in space number j, as elements of type T.
   template <class T>
   T* in(int j) const {
     return reinterpret_cast<T*>(here[std::size_t(j)]);
   }
 };
 
-/// The units that an instruction is about, with the buffers that it touches of them.
-/// requires  it touches one space after the other, each for all units, as touches::each() does
+/// The units that an instruction works on, with the buffers of them that it touches.
+/// requires  the instruction touches one space after the other, each for all units, as touches::each() does
 class BoundUnits {
   Machine& machine;
   const Bound& bound;
@@ -43,14 +43,14 @@ class BoundUnits {
     return {machine, bound, machine.program_model(), {&bound.instruction->what, 1}, false};
   }
 
-  /// The buffer of unit number k of the instruction in the space that it touches as number j; null if the space
-  /// lives through all steps.
+  /// The instruction's buffer of its unit number k in its space number j. Null if the space lives through
+  /// all steps.
   std::byte* buffer(int j, int k) const { return bound.at[std::size_t(j) * units.size() + k]; }
 
-  /// Calls visit(PlacedSlice) with each slice on which this rank works, in the order of the units. Units that lie
-  /// one behind the other are visited together.
-  ///   spaces   the spaces that the instruction touches, in its order, beginning with number `first`; `master`
-  ///            also stands for `fetched`. In a region with shapes a slice begins where the unit's buffer does.
+  /// Calls visit(PlacedSlice) with each slice on which this rank works, in the order of the units. Visits
+  /// adjacent units together.
+  ///   spaces   the spaces that the instruction touches, in its order, from number `first` on; `master` also
+  ///            stands for `fetched`. In a region with shapes a slice begins where the unit's buffer does.
   /// requires  the units are trained
   void each_slice(std::span<const Space> spaces, const auto& visit, int first = 0) const {
     const int rank = model.shares_update() ? machine.communicator().rank() : 0;
@@ -61,7 +61,7 @@ class BoundUnits {
         placed.here[j] = address(spaces[j], buffer(first + int(j), k), units[k], slice, packed);
       visit(std::as_const(placed));
     };
-    bool together = is_run && model.shards == 1;  // and nothing of a unit has a buffer of its own
+    bool together = is_run && model.shards == 1;  // and no unit has a buffer of its own
     for (int j = 0; together && j < int(spaces.size()); ++j) together = !buffer(first + j, 0);
     const int count = int(units.size()), at_once = together ? count : 1;
     if (together && units.size() == model.order.size())  // all that is trained is one array
@@ -79,7 +79,7 @@ class BoundUnits {
     }
   }
   /// Calls visit(address, size, owner) with each array of the units that ranks exchange
-  /// (Model::each_exchanged). The instruction touches the space as number `number`, and has whole arrays in it.
+  /// (Model::each_exchanged). The space is number `number` of the instruction, and holds whole arrays.
   /// requires  the units are trained
   void each_exchanged(Space space, int number, const auto& visit) const {
     for (int k = 0; k < int(units.size()); ++k)
@@ -100,12 +100,12 @@ class BoundUnits {
   BoundUnits(Machine& m, const Bound& b, const Model& of, std::span<const short> u, bool run)
       : machine(m), bound(b), model(of), units(u), is_run(run) {}
 
-  /// Where a slice begins in a space, which has this buffer of the unit or, if that is null, stays.
-  ///   packed   number of the elements before it among those of the unit on which this rank works
+  /// The address of a slice in a space: in the unit's buffer or, if that is null, in the flat space.
+  ///   packed   number of this rank's elements of the unit before the slice
   std::byte* address(Space space, std::byte* buffer, int unit, const ShardSlice& slice,
                      std::int64_t packed) const {
     const bool split = model.splits(space);
-    if (!buffer) return machine.address_in_flat(space, slice.at(split));
+    if (!buffer) return machine.parameters().address(space, slice.at(split));
     if (space >= Space::region && model.region_of(space).shape) return buffer;
     return buffer + (split ? packed : model.in_unit(unit, slice.first)) * bytes_of(element(space));
   }

@@ -146,6 +146,7 @@ class StepClock {
 class StepStage {
   TrainerCore* trainer;
   StepClock* clock;
+  BatchShapes shapes;  // once a recipe that changes its batches has asked for them
 
  public:
   /// Trains `t`, and takes its times with `c`. Both must outlive the stage.

@@ -77,7 +77,8 @@ TEST_CASE("ranks keep the mean of their running values") {
   const Parameter& p = trainer.parameters()[2];
   REQUIRE(p.name == "layer.rows");
   for (int rank = 0; rank < 2; ++rank)
-    CHECK(*reinterpret_cast<const double*>(trainer.machine(rank).part(Space::master, p).data) == 8);
+    CHECK(*reinterpret_cast<const double*>(
+              trainer.machine(rank).parameters().part(Space::master, p).data) == 8);
 }
 TEST_CASE("checkpoints hold running values, and a restored trainer goes on from them") {
   TemporaryFolder folder;

@@ -177,8 +177,9 @@ TEST_CASE("state that comes and goes is no part of the arena") {
   Trainer<Tiny<Decaying, EachUnit>> trainer({.seed = 3, .threads = 1});
   take_steps(trainer, 0, 1);
   CHECK(trainer.machine().flat<float>(region(0)).size == 0);
-  CHECK_THROWS_WITH_AS((void)trainer.machine().part(region(0), trainer.parameters()[0]),
-                       doctest::Contains("come and go"), Error);
+  CHECK_THROWS_WITH_AS(
+      (void)trainer.machine().parameters().part(region(0), trainer.parameters()[0]),
+      doctest::Contains("come and go"), Error);
 }
 
 }  // namespace

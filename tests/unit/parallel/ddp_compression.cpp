@@ -46,7 +46,7 @@ class Gradients final : public Observer {
     kept.resize(std::size_t(all.size));
     if (i.kind->role != Role::reduce) return;
     for (const bool decayed : {true, false}) {
-      const FlatSlice slice = machine.flat_slice(i.what, i.count, decayed);
+      const FlatSlice slice = machine.model().slice(i.what, i.count, decayed);
       std::copy_n(all.data + slice.first, slice.size, kept.begin() + slice.first);
     }
   }

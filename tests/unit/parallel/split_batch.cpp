@@ -122,8 +122,9 @@ TEST_CASE("ranks other than the first keep the weights that layers read, and no 
   };
   CHECK(bytes(0, Space::weights) == bytes(1, Space::weights));
   CHECK(bytes(0, Space::master) != bytes(1, Space::master));
-  for (const ShardSlice& shard : trainer.machine(1).shards(0, 1)) CHECK(shard.size == 0);
-  CHECK(trainer.machine(0).shards(0, 1)[1].size > 0);
+  for (const ShardSlice& shard : trainer.machine(1).parameters().shards(0, 1))
+    CHECK(shard.size == 0);
+  CHECK(trainer.machine(0).parameters().shards(0, 1)[1].size > 0);
 }
 
 // ---- files

@@ -109,9 +109,9 @@ TEST_CASE("the plan is for as many ranks as its type says") {
 TEST_CASE("a machine gives no part of a space of which its rank has only shards") {
   Trainer<Tiny<Split<2>, Decaying, Bf16>> trainer({.seed = 3, .threads = 2});
   const Parameter& p = trainer.parameters()[0];
-  CHECK_THROWS_AS((void)trainer.machine().part(Space::master, p), Error);
-  CHECK_THROWS_AS((void)trainer.machine().part(region(0), p), Error);
-  CHECK(trainer.machine().part(Space::weights, p).data != nullptr);
+  CHECK_THROWS_AS((void)trainer.machine().parameters().part(Space::master, p), Error);
+  CHECK_THROWS_AS((void)trainer.machine().parameters().part(region(0), p), Error);
+  CHECK(trainer.machine().parameters().part(Space::weights, p).data != nullptr);
 }
 
 }  // namespace

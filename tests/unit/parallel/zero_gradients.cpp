@@ -53,7 +53,8 @@ std::map<std::string, std::vector<T>> gradients_after(Ranks& ranks) {
     std::vector<T>& values = all[p.name];
     values.resize(std::size_t(p.size));
     for (int r = 0; r < (model.shards > 1 ? ranks.count() : 1); ++r)
-      ranks.machine(r).take(Space::gradient, p, reinterpret_cast<std::byte*>(values.data()));
+      ranks.machine(r).parameters().read(Space::gradient, p,
+                                         reinterpret_cast<std::byte*>(values.data()));
   }
   return all;
 }
@@ -181,7 +182,7 @@ TEST_CASE("the arena of each rank has its shards of gradients alone") {
           aligned(Plan<R>::model.elements() / 4 * 4));
   }
   const Parameter& p = trainer.parameters()[0];
-  CHECK_THROWS_AS((void)trainer.machine().part(Space::gradient, p), Error);
+  CHECK_THROWS_AS((void)trainer.machine().parameters().part(Space::gradient, p), Error);
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ void check_memory() {
     const Machine& machine = trainer.machine(rank);
     CHECK(std::int64_t(machine.arena().size()) == Plan<R>::bytes);
     std::int64_t held = 0;
-    for (const ShardSlice& shard : machine.shards(0, int(model.order.size()))) held += shard.size;
+    for (const ShardSlice& shard : machine.parameters().shards(0, int(model.order.size())))
+      held += shard.size;
     CHECK(held == owned[std::size_t(rank)]);
   }
 }
@@ -137,14 +138,14 @@ TEST_CASE("a machine gives only parts of parameters that its rank owns") {
   Trainer<Tiny<Split<2>, Orthogonal, Bf16>> trainer({.seed = 3, .threads = 2});
   for (const Parameter& p : trainer.parameters())
     for (int rank = 0; rank < 2; ++rank) {
-      const Machine& machine = trainer.machine(rank);
-      CHECK(machine.owns(p) == (p.owner == rank));
-      CHECK(machine.pieces(Space::master, p).size() == (p.owner == rank ? 1 : 0));
+      const ParameterStore& store = trainer.machine(rank).parameters();
+      CHECK(store.owns(p) == (p.owner == rank));
+      CHECK(store.pieces(Space::master, p).size() == (p.owner == rank ? 1 : 0));
       if (p.owner == rank) {
-        CHECK(machine.part(Space::master, p).shape.size() == p.size);
+        CHECK(store.part(Space::master, p).shape.size() == p.size);
       } else {
-        CHECK_THROWS_AS((void)machine.part(Space::master, p), Error);
-        CHECK_THROWS_AS((void)machine.part(region(0), p), Error);
+        CHECK_THROWS_AS((void)store.part(Space::master, p), Error);
+        CHECK_THROWS_AS((void)store.part(region(0), p), Error);
       }
     }
 }

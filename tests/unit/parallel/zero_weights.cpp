@@ -154,8 +154,8 @@ TEST_CASE("the arena of each rank has its shards alone") {
     CHECK(machine.flat<std::byte>(Space::weights).data == nullptr);
   }
   const Parameter& p = trainer.parameters()[0];
-  CHECK_THROWS_AS((void)trainer.machine().part(Space::master, p), Error);
-  CHECK_THROWS_WITH_AS((void)trainer.machine().part(Space::weights, p),
+  CHECK_THROWS_AS((void)trainer.machine().parameters().part(Space::master, p), Error);
+  CHECK_THROWS_WITH_AS((void)trainer.machine().parameters().part(Space::weights, p),
                        doctest::Contains("come and go"), Error);
 }
 

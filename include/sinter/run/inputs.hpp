@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The micro-batches of a rank's part of a batch, as a program and its layer calls read them.
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "sinter/hardware/memory.hpp"
+#include "sinter/kernels/decision.hpp"
+#include "sinter/layer/context.hpp"
+
+namespace sinter {
+
+struct HostBatch;
+
+namespace detail {
+struct BoundProgram;
+struct PlanView;
+
+/// What a Machine is to do: one step, evaluation or prediction, on a part of a batch.
+struct Work {
+  const HostBatch* batch = nullptr;       ///< the global batch
+  int first_sequence = 0, sequences = 0;  ///< this rank's part
+  /// Sequences of the largest part of any rank, or 0 without other ranks. All ranks run the micro-batches
+  /// that this takes, even if empty, because an instruction in the loop may wait for all ranks.
+  int most_sequences = 0;
+  std::int64_t step = 0;     ///< the current step, from 1
+  std::uint64_t seed = 0;    ///< seed of dropout
+  double loss_weight = 0;    ///< 1 / (predictions of the whole global batch)
+  double loss_scale = 1;     ///< the factor that gradients are multiplied by
+  double learning_rate = 0;  ///< of the step, including all factors
+  double rate_factor = 1;    ///< the product of all factors but the optimizer's own rate
+  kernel::Votes votes{};     ///< this rank's votes
+  /// In an evaluation: this rank's number of predictions, to be summed over ranks.
+  std::int64_t predictions = 0;
+};
+
+/// Cuts a rank's part of a batch into micro-batches, and loads each into the inputs of a program.
+class Inputs {
+ public:
+  /// Prepares for the programs of a plan.
+  /// requires  stream outlives the inputs
+  Inputs(kernel::Stream& stream, const PlanView& plan);
+  Inputs(const Inputs&) = delete;
+
+  /// Begins a program's work, before its first micro-batch.
+  /// requires  the batch and the program outlive the run
+  void begin(const Work& work, BoundProgram& program, bool training);
+  const Work& work() const { return work_; }  ///< the work that has begun last
+  /// What layer calls on the current micro-batch have in common. Its `iteration` says which it is.
+  Now& now() { return now_; }
+  const Now& now() const { return now_; }  ///< to read
+  /// Number of micro-batches, which all ranks run.
+  int iterations() const;
+  /// Number of the first micro-batches that have sequences of this rank.
+  int filled() const;
+  /// Appends the numbers of sequences, rows and padding rows of all micro-batches.
+  void append_shape(std::vector<std::int64_t>& numbers) const;
+  /// Tells layers where the sequences of the current micro-batch start on each axis.
+  void load_starts();
+  /// Copies the current micro-batch from the batch into the program's inputs, and pads it.
+  void load();
+
+ private:
+  /// The rows of a micro-batch on an axis of tokens.
+  struct MicroBatch {
+    int first, last;  // sequences of the batch
+    std::int32_t first_row;
+    int rows, padding;
+  };
+  MicroBatch micro_batch(int iteration, int axis) const;
+  bool second_axis_is_first() const;
+  const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
+
+  kernel::Stream& stream_;
+  kernel::Stream layers_stream_;  // the same threads, for layer calls
+  std::array<std::vector<std::int32_t>, token_axes> starts_;
+  std::vector<std::int32_t> pooled_starts_;  // 0, 1, 2 …
+  DeviceMemory starts_memory_;               // for kernels that cannot read the host's memory
+  const std::int32_t* pooled_starts_shown_;
+  Now now_;
+  Work work_;
+  BoundProgram* program_ = nullptr;
+};
+
+}  // namespace detail
+
+}  // namespace sinter
