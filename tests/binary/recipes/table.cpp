@@ -83,7 +83,7 @@ struct Table {
                     {training->sequences, training->order, training->seed, training->shapes}),
           numbers);
       if (held_out > 0)
-        opened.text += ", of which the last " + detail::thousands(held_out) + " validate";
+        opened.text += ", of which the last " + std::to_string(held_out) + " validate";
     }
     if (held_out > 0)
       opened.evaluation =

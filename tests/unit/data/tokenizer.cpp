@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "data/tokenizer/bpe.hpp"
+#include "data/tokenizer/characters.hpp"
 #include "support/json_rows.hpp"
 #include "support/python.hpp"
 #include "unit/data/support.hpp"
@@ -41,12 +42,9 @@ void require_reference(const Tokenizer& tokenizer, const std::string& name) {
 }
 
 std::string utf8(std::uint32_t code) {
-  if (code < 0x80) return {char(code)};
-  if (code < 0x800) return {char(0xc0 | code >> 6), char(0x80 | (code & 63))};
-  if (code < 0x10000)
-    return {char(0xe0 | code >> 12), char(0x80 | (code >> 6 & 63)), char(0x80 | (code & 63))};
-  return {char(0xf0 | code >> 18), char(0x80 | (code >> 12 & 63)), char(0x80 | (code >> 6 & 63)),
-          char(0x80 | (code & 63))};
+  std::string text;
+  append_utf8(text, code);
+  return text;
 }
 
 /// Texts with what patterns tell apart, and with characters from all of Unicode.
