@@ -138,7 +138,7 @@ void row(TokenView text, WindowShape shape, double step_seconds, int threads, De
   const DelayedWindows source{ShuffledWindows(text, shape, 1), delay.each * step_seconds,
                               delay.sometimes * step_seconds};
   DelayedWindows direct = source;
-  BackgroundReader<DelayedWindows> reader(source);
+  BackgroundReader reader(source);
   Step step(std::int64_t(step_seconds * rate), threads);
   Measured without, with;
   double spent = 0;
@@ -219,7 +219,7 @@ double median(std::vector<double> values) {
 
 void our_loader(const bench::TokenizedText& source, const Loader& l, int count, double rate) {
   using Source = bench::TokenizedText;
-  BackgroundReader<Source> reader(source, {.depth = 4, .workers = l.workers});
+  BackgroundReader reader(source, {.depth = 4, .workers = l.workers});
   Step step(std::int64_t(l.step_ms / 1000 * rate), 1);
   std::vector<double> waits, steps;
   HostBatch batch;

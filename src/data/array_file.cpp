@@ -11,7 +11,7 @@
 namespace sinter::detail {
 namespace {
 
-constexpr std::uint64_t most_dimensions = 32, longest_header = std::uint64_t(1) << 20;
+constexpr std::uint64_t max_dimensions = 32, longest_header = std::uint64_t(1) << 20;
 
 /// A number of `bytes` bytes, as they lie in the file.
 std::uint64_t bits_of(const unsigned char* from, int bytes, bool big_endian) {
@@ -103,9 +103,9 @@ void ArrayFile::read_idx(const std::string& magic) {
                     "0x0e are known. Is it another kind of file?",
                     code));
   type = found->element;
-  if (count == 0 || std::uint64_t(count) > most_dimensions)
+  if (count == 0 || std::uint64_t(count) > max_dimensions)
     refuse(fmt::format("as IDX it has {} dimensions (byte 3); 1 to {} are read.", count,
-                       most_dimensions));
+                       max_dimensions));
   const std::string text = need(4 * std::size_t(count));
   for (int d = 0; d < count; ++d)
     dimensions.push_back(
@@ -148,9 +148,9 @@ void ArrayFile::read_npy(const std::string& magic) {
   if (header.fortran_order)
     refuse(
         "its order is Fortran's, column by column. Save numpy.ascontiguousarray(array) instead.");
-  if (header.shape.empty() || header.shape.size() > most_dimensions)
+  if (header.shape.empty() || header.shape.size() > max_dimensions)
     refuse(fmt::format("it has {} dimensions; 1 to {} are read, the first of which counts rows.",
-                       header.shape.size(), most_dimensions));
+                       header.shape.size(), max_dimensions));
   type = found->element;
   dimensions = std::move(header.shape);
 }

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t piece_bytes = std::size_t(1) << 20;
-constexpr std::uint64_t most_journal_bytes = std::uint64_t(1) << 30;
+constexpr std::uint64_t max_journal_bytes = std::uint64_t(1) << 30;
 
 /// How far the work has come: all files before `file`, and so many bytes of that one.
 struct Place {
@@ -69,7 +69,7 @@ class Part {
 
   Place read_journal() try {
     if (!fs::exists(journal)) return {};
-    Json json = parse_json(read_file(journal, most_journal_bytes));
+    Json json = parse_json(read_file(journal, max_journal_bytes));
     if (!json.is_object() || json.value("origin", "") != origin) return {};
     const std::string checksum = json.value("checksum", "");
     json.erase("checksum");

@@ -11,12 +11,12 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "sinter/error.hpp"
 
-namespace sinter {
-using namespace detail;
+namespace sinter::detail {
 namespace {
 
 /// Keeps this thread from taking the processor from the one that has just woken it: on a busy
@@ -30,7 +30,7 @@ void wake_without_haste() {
 
 /// A ring of slots. Slots [head, head + taken) hold what the source has given, in its order; a
 /// worker takes the slot behind them while it holds `drawing`, and makes its batch without a lock.
-struct ReadAhead::Queue {
+struct BackgroundReader::Queue {
   /// One batch, or where the source ends or fails, which nobody takes away.
   struct Slot {
     BatchDraw draw;
@@ -39,7 +39,7 @@ struct ReadAhead::Queue {
     bool ready = false, end = false;
     std::exception_ptr failure;
   };
-  Origin& origin;
+  AnySource source;
   const std::size_t workers;
   const BatchPart part;
   std::vector<Slot> slots;
@@ -54,8 +54,12 @@ struct ReadAhead::Queue {
   double waited = 0;
   std::vector<std::thread> threads;
 
-  Queue(Origin& o, std::size_t depth, std::size_t w, BatchPart p)
-      : origin(o), workers(w), part(p), slots(depth) {}
+  Queue(AnySource s, const ReaderOptions& options)
+      : source(std::move(s)),
+        workers(std::size_t(std::min(options.workers, source.divides() ? options.depth : 1))),
+        part(options.part),
+        slots(std::size_t(options.depth)) {}
+  ~Queue() { stop(); }
 
   /// Waits for a free slot. Returns nullptr when the reader stops.
   Slot* take_slot() {
@@ -82,8 +86,8 @@ struct ReadAhead::Queue {
     Slot* slot = take_slot();
     if (!slot) return nullptr;
     try {
-      slot->end = !origin.begin(slot->draw, slot->batch);
-      if (!slot->end) slot->after = origin.state();
+      slot->end = !(source.divides() ? source.draw(slot->draw) : source.next(slot->batch));
+      if (!slot->end) slot->after = source.state();
     } catch (...) {
       slot->failure = std::current_exception();
     }
@@ -94,7 +98,7 @@ struct ReadAhead::Queue {
 
   void fill(Slot& slot) {
     try {
-      origin.finish(slot.draw, slot.batch, part);
+      if (source.divides()) fill_part(source, slot.draw, slot.batch, part);
     } catch (...) {
       slot.failure = std::current_exception();
     }
@@ -104,6 +108,36 @@ struct ReadAhead::Queue {
   void work() {
     wake_without_haste();
     while (Slot* slot = draw()) fill(*slot);
+  }
+
+  /// Starts to read from the source's current state.
+  void start() {
+    handed_out = source.state();
+    head = taken = 0;
+    stopping = false;
+    try {
+      for (std::size_t w = 0; w < workers; ++w) threads.emplace_back([this] { work(); });
+    } catch (...) {  // the machine gives no thread
+      stop();
+      throw;
+    }
+  }
+
+  /// Ends the threads and drops what was read ahead; until start(), next() fails.
+  void stop() {
+    {
+      std::lock_guard lock(mutex);
+      stopping = true;
+      changed.notify_all();
+    }
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+    taken = 1;
+    Slot& slot = slots[head];
+    slot.ready = true;
+    slot.failure = std::make_exception_ptr(Error(
+        "The reader is stopped: its source could be restored neither to the state asked for nor "
+        "to the one before."));
   }
 
   void await_head(std::unique_lock<std::mutex>& lock) {
@@ -121,7 +155,6 @@ struct ReadAhead::Queue {
   }
 };
 
-namespace detail {
 void require_in_range(const ReaderOptions& options) {
   if (options.depth < 1)
     throw ArgumentError(
@@ -129,49 +162,31 @@ void require_in_range(const ReaderOptions& options) {
   if (options.workers < 0)
     throw ArgumentError(fmt::format("A reader needs at least 0 workers, not {}.", options.workers));
 }
-}  // namespace detail
+BackgroundReader::BackgroundReader(AnySource source, int depth)
+    : BackgroundReader(std::move(source), ReaderOptions{.depth = depth}) {}
 
-ReadAhead::ReadAhead(Origin& origin, ReaderOptions options) {
+BackgroundReader::BackgroundReader(AnySource source, ReaderOptions options) {
   require_in_range(options);
-  const int useful = std::min(options.workers, origin.divides() ? options.depth : 1);
-  queue = std::make_unique<Queue>(origin, std::size_t(options.depth), std::size_t(useful),
-                                  options.part);
-  start();
+  queue = std::make_unique<Queue>(std::move(source), options);
+  queue->start();
 }
 
-ReadAhead::~ReadAhead() { stop(); }
+BackgroundReader::~BackgroundReader() = default;
 
-void ReadAhead::start() {
-  Queue& q = *queue;
-  q.handed_out = q.origin.state();
-  q.head = q.taken = 0;
-  q.stopping = false;
+void BackgroundReader::restore(const SamplerState& saved) {
+  const SamplerState before = queue->handed_out;
+  queue->stop();
   try {
-    for (std::size_t w = 0; w < q.workers; ++w) q.threads.emplace_back([&q] { q.work(); });
-  } catch (...) {  // the machine gives no thread
-    stop();
+    queue->source.restore(saved);
+  } catch (...) {
+    queue->source.restore(before);
+    queue->start();
     throw;
   }
+  queue->start();
 }
 
-void ReadAhead::stop() {
-  Queue& q = *queue;
-  {
-    std::lock_guard lock(q.mutex);
-    q.stopping = true;
-    q.changed.notify_all();
-  }
-  for (std::thread& thread : q.threads) thread.join();
-  q.threads.clear();
-  q.taken = 1;
-  Queue::Slot& slot = q.slots[q.head];
-  slot.ready = true;
-  slot.failure = std::make_exception_ptr(Error(
-      "The reader is stopped: its source could be restored neither to the state asked for nor "
-      "to the one before."));
-}
-
-bool ReadAhead::next(HostBatch& batch) {
+bool BackgroundReader::next(HostBatch& batch) {
   Queue& q = *queue;
   std::unique_lock lock(q.mutex);
   q.await_head(lock);
@@ -190,8 +205,8 @@ bool ReadAhead::next(HostBatch& batch) {
   return true;
 }
 
-const SamplerState& ReadAhead::state() const { return queue->handed_out; }
+SamplerState BackgroundReader::state() const { return queue->handed_out; }
 
-double ReadAhead::waited_seconds() const { return queue->waited; }
+double BackgroundReader::waited_seconds() const { return queue->waited; }
 
-}  // namespace sinter
+}  // namespace sinter::detail

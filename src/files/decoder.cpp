@@ -55,11 +55,11 @@ class Gzip final : public Decoder {
 class Xz final : public Decoder {
   lzma_stream stream = LZMA_STREAM_INIT;
   bool whole = false;
-  static constexpr std::uint64_t most_memory = std::uint64_t(160) << 20;
+  static constexpr std::uint64_t max_memory = std::uint64_t(160) << 20;
 
  public:
   Xz() {
-    if (lzma_stream_decoder(&stream, most_memory, LZMA_CONCATENATED) != LZMA_OK)
+    if (lzma_stream_decoder(&stream, max_memory, LZMA_CONCATENATED) != LZMA_OK)
       throw std::bad_alloc();
   }
   Xz(const Xz&) = delete;
@@ -88,7 +88,7 @@ class Xz final : public Decoder {
       case LZMA_MEMLIMIT_ERROR:
         return fmt::format(
             "decompressing it takes {} MiB, and {} MiB are allowed, which is enough for `xz -9`",
-            lzma_memusage(&stream) >> 20, most_memory >> 20);
+            lzma_memusage(&stream) >> 20, max_memory >> 20);
       case LZMA_OPTIONS_ERROR:
         return "it has options that are not known";
       case LZMA_FORMAT_ERROR:

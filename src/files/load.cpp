@@ -22,7 +22,7 @@ struct Source {
 
 /// What does not fit, by kind.
 struct Problems {
-  static constexpr std::size_t most_lines = 30;
+  static constexpr std::size_t max_lines = 30;
   std::vector<std::string> missing, extra, shapes, types, twice, ties;
 
   std::string text(const std::string& where) const {
@@ -30,10 +30,10 @@ struct Problems {
     auto add = [&](const std::vector<std::string>& lines, std::string_view kind) {
       if (lines.empty()) return;
       head += fmt::format("{}{} {}", head.empty() ? "" : ", ", lines.size(), kind);
-      for (const std::string& line : lines | std::views::take(most_lines))
+      for (const std::string& line : lines | std::views::take(max_lines))
         list += fmt::format("\n  {}: {}", kind, line);
-      if (lines.size() > most_lines)
-        list += fmt::format("\n  {}: and {} more", kind, lines.size() - most_lines);
+      if (lines.size() > max_lines)
+        list += fmt::format("\n  {}: and {} more", kind, lines.size() - max_lines);
     };
     add(missing, "missing");
     add(extra, "extra");

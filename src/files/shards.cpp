@@ -15,12 +15,12 @@ namespace {
 using Tensors = std::span<const TensorView>;
 
 /// The tensors of each file.
-std::vector<Tensors> split(Tensors tensors, std::uint64_t most) {
+std::vector<Tensors> split(Tensors tensors, std::uint64_t max_bytes) {
   std::vector<Tensors> shards;
   std::size_t begin = 0;
   std::uint64_t bytes = 0;
   for (std::size_t k = 0; k < tensors.size(); ++k) {
-    if (k > begin && bytes + tensors[k].bytes > most) {
+    if (k > begin && bytes + tensors[k].bytes > max_bytes) {
       shards.push_back(tensors.subspan(begin, k - begin));
       begin = k;
       bytes = 0;
@@ -33,9 +33,9 @@ std::vector<Tensors> split(Tensors tensors, std::uint64_t most) {
 
 }  // namespace
 
-void write_shards(const std::filesystem::path& folder, Tensors tensors, std::uint64_t most) {
-  if (most == 0) throw ArgumentError("write_shards: a file of 0 bytes holds no tensor.");
-  const std::vector<Tensors> shards = split(tensors, most);
+void write_shards(const std::filesystem::path& folder, Tensors tensors, std::uint64_t max_bytes) {
+  if (max_bytes == 0) throw ArgumentError("write_shards: a file of 0 bytes holds no tensor.");
+  const std::vector<Tensors> shards = split(tensors, max_bytes);
   if (shards.size() == 1) return write_safetensors(folder / "model.safetensors", tensors);
   std::uint64_t bytes = 0;
   nlohmann::ordered_json places = nlohmann::ordered_json::object();

@@ -73,7 +73,7 @@ ReadStage::ReadStage(AnySource source, ReaderOptions given)
 
 void ReadStage::start() {
   if (has_started()) return;
-  reader = std::make_unique<BackgroundReader<AnySource>>(*std::move(waiting), reader_options);
+  reader = std::make_unique<BackgroundReader>(*std::move(waiting), reader_options);
   waiting.reset();
 }
 

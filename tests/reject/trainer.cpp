@@ -14,7 +14,7 @@ struct Lines {
   void restore(const SamplerState&) {}
 };
 }  // namespace acme
-detail::AnySource source{acme::Lines{}};
+AnySource source{acme::Lines{}};
 
 // Must not compile (quick), source_without_restore: Sinter: a data source lacks a member, or has it with other arguments
 // and: acme::Lines and: {"restore"} and: {"restore(const SamplerState&)"}

@@ -30,4 +30,4 @@ trainer = trainers.BpeTrainer(
     show_progress=False,
 )
 tokenizer.train(given.texts, trainer)
-tokenizer.save(given.out)
+tokenizer.save(given.out, pretty=False)

@@ -6,22 +6,26 @@
 
 #include "sinter/data/source.hpp"
 
-namespace sinter::detail {
+namespace sinter {
 
-/// Holds any data source and is one itself, so that code that takes batches need not be a template.
+/// Holds any data source and is one itself (DataSource), so that code that takes batches need not be
+/// a template. A policy of data hands its sources over as this (OpenedData).
 class AnySource {
  public:
-  /// `kept` owns what the source views, such as a text in memory. It lives as long as the source.
+  /// Takes a data source; anything else is a compile error that names the member it lacks. `kept`
+  /// owns what the source views, such as a text in memory, and lives as long as the source.
   template <class Source>
     requires(!std::same_as<Source, AnySource>)
   AnySource(Source source, std::shared_ptr<const void> kept = nullptr)
       : kept_(std::move(kept)), held_(hold(std::move(source))) {}
 
-  /// Returns false, and leaves an empty batch, at the end of the source.
+  /// Overwrites `batch` with the next one. Returns false, and leaves an empty batch, at the end of
+  /// the source.
   bool next(HostBatch& batch) { return held_->next(batch); }
-  /// The source's state (DataSource); restore() continues from one.
+  /// Returns the source's state after the batch that next() or draw() gave last.
   SamplerState state() const { return held_->state(); }
-  /// Goes on from a state that state() gave.
+  /// Continues from a state that state() gave.
+  /// throws    what the source throws if it refuses `saved`
   void restore(const SamplerState& saved) { held_->restore(saved); }
   /// True if the held source is a DividedSource.
   bool divides() const { return held_->divides(); }
@@ -29,6 +33,7 @@ class AnySource {
   /// requires  divides()
   bool draw(BatchDraw& draw) { return held_->draw(draw); }
   /// Makes a drawn batch (DividedSource).
+  /// requires  divides()
   void fill(const BatchDraw& draw, HostBatch& batch) const { held_->fill(draw, batch); }
 
  private:
@@ -45,7 +50,7 @@ class AnySource {
   struct Held final : Any {
     Source source;
     explicit Held(Source s) : source(std::move(s)) {}
-    bool next(HostBatch& batch) override { return pull(source, batch); }
+    bool next(HostBatch& batch) override { return detail::pull(source, batch); }
     SamplerState state() const override { return source.state(); }
     void restore(const SamplerState& saved) override { source.restore(saved); }
     bool divides() const override { return detail::divides(source); }
@@ -61,7 +66,7 @@ class AnySource {
   /// Gives one compile error if Source is no data source.
   template <class Source>
   static std::unique_ptr<Any> hold(Source source) {
-    if constexpr (is_data_source<Source>()) {
+    if constexpr (detail::is_data_source<Source>()) {
       return std::make_unique<Held<Source>>(std::move(source));
     } else {
       return nullptr;
@@ -72,4 +77,4 @@ class AnySource {
   std::unique_ptr<Any> held_;  // declared after what it views, so that it is destroyed first
 };
 
-}  // namespace sinter::detail
+}  // namespace sinter

@@ -43,7 +43,7 @@ struct ArrayFiles {
   static constexpr Options options = O;
   static constexpr int context = 1, vocabulary = O.classes ? O.out : 0;
 
-  static constexpr DataUnit unit = O.classes ? detail::class_unit : detail::row_unit;
+  static constexpr DataUnit unit = O.classes ? detail::class_unit : row_unit;
   static constexpr std::string_view paths_help =
       "Two files: that of the inputs, then that of the targets, as\n"
       "NumPy's .npy or MNIST's IDX, also compressed (gzip, xz, zstd).\n"

@@ -27,7 +27,7 @@ struct Bytes {
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = 256;
 
-  static constexpr DataUnit unit = detail::byte_unit;
+  static constexpr DataUnit unit = byte_unit;
   static constexpr std::string_view paths_help =
       "Files and folders to read, as bytes, one after the other.\n"
       "A folder stands for all files below it, sorted by path.\n"

@@ -75,9 +75,8 @@ struct DataRequest {
 struct OpenedData {
   /// Summary of the data for the header of a run: "1,000 rows in 2 files, the last 100 held out …".
   std::string text{};
-  std::optional<detail::AnySource> training{};  ///< present if the request asks for it
-  std::optional<detail::AnySource>
-      evaluation{};                  ///< all data, or the held-out data; absent if none are
+  std::optional<AnySource> training{};    ///< present if the request asks for it
+  std::optional<AnySource> evaluation{};  ///< all data, or the held-out data; absent if none are
   std::int64_t evaluation_size = 0;  ///< data units in the evaluation, for estimates of its time
   /// The share of the evaluation's data units that are predicted, as chosen by an objective.
   double predicted = 1;

@@ -25,33 +25,6 @@ struct BadRecordRule {
   int limit = 100;  ///< maximum number of records that `skip` leaves out; one more is an error
 };
 
-namespace detail {
-/// Help for --data of dialogues.
-inline constexpr std::string_view dialogue_paths_help =
-    "Files and folders of dialogues, as JSON lines: objects with\n"
-    "\"turns\", a list of [speaker, text]. A folder stands for all\n"
-    "files below it, sorted by path.";
-
-/// Opens dialogues from JSON lines, in the form of the policy Dialogue, with any tokenizer.
-/// throws    FileError, with file, line and what is expected, for a bad record; FileError for data
-///           without an example, or larger than the machine's memory; and what ByteCorpus throws.
-///           ArgumentError if there are too few records to hold some out, or a text has a byte
-///           without a token; and what marks_of() and ExampleBatches throw
-OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
-                          ExampleLimits limits, BadRecordRule rule);
-
-/// Opens dialogues for models with an encoder and a decoder, in the form of the policy DialoguePairs.
-/// Throws what open_dialogues() and PairedExamples throw.
-OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& tokenizer,
-                               PairedForm form, BadRecordRule rule);
-
-/// Opens JSON lines with a text in the field `label` and its context in the field `context`, or
-/// only a text if that name is empty. Throws what open_dialogues() throws.
-OpenedData open_json_lines(const DataRequest& request, std::string_view context,
-                           std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
-                           BadRecordRule rule);
-}  // namespace detail
-
 /// The separator between the fields of a table.
 enum class Separator : std::uint8_t {
   tab,   // TSV: fields are taken literally, without quotes (IANA's text/tab-separated-values)
@@ -66,14 +39,6 @@ struct TableColumns {
   Separator separator = Separator::tab;  ///< separator of fields
   bool header = true;  ///< true if the first line names the columns; else they have numbers
 };
-
-namespace detail {
-/// Opens tables with a text in the column `label` and its context in the column `context`, or only
-/// a text if that name is empty. Blank lines are ignored. Throws what open_dialogues() throws, and
-/// FileError if the first line does not have such columns, or a quote is not closed.
-OpenedData open_table(const DataRequest& request, const TableColumns& columns,
-                      const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
-}  // namespace detail
 
 /// The format of records of texts.
 enum class TextFormat : std::uint8_t {
@@ -103,6 +68,37 @@ struct LabelledColumns {
 };
 
 namespace detail {
+/// Help for --data of dialogues.
+inline constexpr std::string_view dialogue_paths_help =
+    "Files and folders of dialogues, as JSON lines: objects with\n"
+    "\"turns\", a list of [speaker, text]. A folder stands for all\n"
+    "files below it, sorted by path.";
+
+/// Opens dialogues from JSON lines, in the form of the policy Dialogue, with any tokenizer.
+/// throws    FileError, with file, line and what is expected, for a bad record; FileError for data
+///           without an example, or larger than the machine's memory; and what ByteCorpus throws.
+///           ArgumentError if there are too few records to hold some out, or a text has a byte
+///           without a token; and what marks_of() and ExampleBatches throw
+OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
+                          ExampleLimits limits, BadRecordRule rule);
+
+/// Opens dialogues for models with an encoder and a decoder, in the form of the policy DialoguePairs.
+/// Throws what open_dialogues() and PairedExamples throw.
+OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& tokenizer,
+                               PairedForm form, BadRecordRule rule);
+
+/// Opens JSON lines with a text in the field `label` and its context in the field `context`, or
+/// only a text if that name is empty. Throws what open_dialogues() throws.
+OpenedData open_json_lines(const DataRequest& request, std::string_view context,
+                           std::string_view label, const Tokenizer& tokenizer, ExampleLimits limits,
+                           BadRecordRule rule);
+
+/// Opens tables with a text in the column `label` and its context in the column `context`, or only
+/// a text if that name is empty. Blank lines are ignored. Throws what open_dialogues() throws, and
+/// FileError if the first line does not have such columns, or a quote is not closed.
+OpenedData open_table(const DataRequest& request, const TableColumns& columns,
+                      const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
+
 /// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a class, in
 /// the form of LabelledSet. Throws what open_table() and LabelledSet throw, and FileError for a
 /// label that is no class and for Parquet.

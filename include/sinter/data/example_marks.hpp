@@ -13,12 +13,14 @@
 
 namespace sinter {
 
-namespace detail {
-struct ExampleLimits;
-}  // namespace detail
 struct PairedForm;
 
+/// Number of ids of examples of bytes: the bytes, and the two marks.
+inline constexpr int byte_example_vocabulary = 258;
+
 namespace detail {
+struct ExampleLimits;
+
 /// Tokens of examples that stand for no text.
 struct ExampleMarks {
   std::int32_t start;  ///< before a label; predicts its first token
@@ -39,12 +41,7 @@ struct ExampleMarks {
 /// throws    ArgumentError if the tokenizer does not state its vocabulary, or has special tokens,
 ///           but none of those for an end
 ExampleMarks marks_of(const Tokenizer& tokenizer);
-}  // namespace detail
 
-/// Number of ids of examples of bytes: the bytes, and the two marks.
-inline constexpr int byte_example_vocabulary = 258;
-
-namespace detail {
 /// Loads the tokenizer at `path` (if empty: that of bytes) for a policy with this vocabulary.
 /// throws    what load_tokenizer() and require_example_tokenizer() throw
 Tokenizer example_tokenizer(const std::filesystem::path& path, int vocabulary);

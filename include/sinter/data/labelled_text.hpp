@@ -60,7 +60,7 @@ struct LabelledText {
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
-  static constexpr DataUnit unit = detail::sequence_unit;
+  static constexpr DataUnit unit = sequence_unit;
   static constexpr std::string_view paths_help =
       "Files and folders of texts with a class each: TSV, CSV or JSON\n"
       "lines, as the recipe says. A folder stands for all files below\n"

@@ -18,7 +18,7 @@ constexpr bool sees_ahead(const Model& model) {
 }
 
 SINTER_MODEL_RULE(
-    NextTokenIsUnseen, has_objective<R>() || !detail::sees_ahead(model),
+    NextTokenIsUnseen, has_objective<R>() || !sees_ahead(model),
     "The model sees the token that it is to predict. Why: it has attention to both sides, and the "
     "targets of these data are the next tokens, which it would only copy. Fix: CausalSelfAttention "
     "in place of SelfAttention on the axis of the targets; or, with data on one axis, MaskedLm<> "

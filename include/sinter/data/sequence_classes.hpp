@@ -48,28 +48,28 @@ constexpr ClassMisfit class_misfit(const Model& model) {
 }
 
 SINTER_MODEL_RULE(
-    SequencesHaveClasses, detail::class_misfit<R>(model) != ClassMisfit::no_classes,
+    SequencesHaveClasses, class_misfit<R>(model) != ClassMisfit::no_classes,
     "LabelledText: the model does not learn a class of each sequence. Why: a batch is tokens, with "
     ".types their types, and then one class for each sequence. Fix: a model such as Bert<{.labels "
     "= 2}>, or one whose trace takes g.tokens(), and then g.targets(pooled(0)).");
 SINTER_MODEL_RULE(
-    TypesAreTaken, detail::class_misfit<R>(model) != ClassMisfit::other_tokens,
+    TypesAreTaken, class_misfit<R>(model) != ClassMisfit::other_tokens,
     "LabelledText: data and model do not agree on types of tokens. Why: with .types the data give "
     "the type of each token behind the tokens, and the model must take them there. Fix: .types = "
     "true of the data and .pairs = true of Bert, or neither; DistilBert takes no types.");
-SINTER_MODEL_RULE(TypesSuffice, detail::class_misfit<R>(model) != ClassMisfit::few_types,
+SINTER_MODEL_RULE(TypesSuffice, class_misfit<R>(model) != ClassMisfit::few_types,
                   "LabelledText: the model has fewer types of tokens than a pair. Why: tokens of "
                   "the second text are of type 1, and the model has only 0. Fix: .types = 2 in the "
                   "model, or neither .pairs of it nor .types of the data.");
 SINTER_MODEL_RULE(
-    ClassesSuffice, detail::class_misfit<R>(model) != ClassMisfit::few_classes,
+    ClassesSuffice, class_misfit<R>(model) != ClassMisfit::few_classes,
     "LabelledText: the model has fewer classes than the data. Why: a label may be one that the "
     "model has no logit for. Fix: .labels of the model that are .classes of the data.");
-SINTER_MODEL_RULE(ClassesArePredicted, detail::class_misfit<R>(model) != ClassMisfit::objective,
+SINTER_MODEL_RULE(ClassesArePredicted, class_misfit<R>(model) != ClassMisfit::objective,
                   "LabelledText: an objective with labels. Why: an objective such as MaskedLm says "
                   "which tokens are predicted, and these data have a class of each sequence "
                   "predicted instead. Fix: leave the objective out.");
-SINTER_MODEL_RULE(ClassesSeeNoPadding, detail::class_misfit<R>(model) != ClassMisfit::padding,
+SINTER_MODEL_RULE(ClassesSeeNoPadding, class_misfit<R>(model) != ClassMisfit::padding,
                   "LabelledText: the batching pads sequences. Why: a class is told from the rows "
                   "of its sequence, and rows of padding would be among them. Fix: leave the "
                   "batching out, which is Packed.");

@@ -54,16 +54,20 @@ void require_same_data(const SamplerState& saved, const SamplerState& own);
 void require_position(const SamplerState& saved, std::int64_t last, std::string_view item,
                       std::string_view data);
 
-namespace detail {
-template <class Source, Text Member, Text Expected>
-auto a_data_source_lacks_a_member() {
-  static_assert(sizeof(Source) == 0,
-                "Sinter: a data source lacks a member, or has it with other arguments. What: "
-                "Source, the Member and what is Expected of it are in this error. Why: training "
-                "reads batches ahead, and a resumed run goes on where the source says that it "
-                "stood. Fix: write the member; see DataSource in sinter/data/source.hpp.");
-}
+/// The order in which training takes its items.
+enum class Order { shuffled, sequential };
 
+/// What a batch is to hold, in numbers that only the source that draws them interprets.
+struct BatchDraw {
+  std::vector<std::int64_t> items;  ///< the batch's items, in order
+  std::vector<std::uint64_t> keys;  ///< keys of the items, as in HostBatch
+  int length = 0;                   ///< maximum rows of a sequence
+  /// The part of the batch whose content is needed. The caller sets it between draw() and fill();
+  /// draw() need not set it.
+  BatchPart part{};
+};
+
+namespace detail {
 template <class T>
 concept VoidOrBool = std::same_as<T, void> || std::same_as<T, bool>;
 }  // namespace detail
@@ -86,7 +90,32 @@ concept DataSource =
       source.restore(state);
     };
 
+/// A source that splits next() in two, so that several threads can prepare its batches, and each of
+/// several processes can make only its part:
+///   draw(draw)         overwrites `draw` with what the next batch is to hold, and advances state() as
+///                      next() does. It should be quick. It returns false at the end.
+///   fill(draw, batch)  makes that batch, and changes nothing in the source. Several threads may call
+///                      it at once, also during draw(). It may leave out the content of all sequences
+///                      outside draw.part; it then sets batch.part to draw.part (HostBatch describes
+///                      such a batch). If it makes the whole batch, it leaves batch.part unchanged.
+/// ensures   next(batch) is draw(draw), and fill(draw, batch) unless that was the end
+template <class S>
+concept DividedSource =
+    DataSource<S> && requires(S& source, const S& constant, HostBatch& batch, BatchDraw& draw) {
+      { source.draw(draw) } -> std::same_as<bool>;
+      constant.fill(draw, batch);
+    };
+
 namespace detail {
+template <class Source, Text Member, Text Expected>
+auto a_data_source_lacks_a_member() {
+  static_assert(sizeof(Source) == 0,
+                "Sinter: a data source lacks a member, or has it with other arguments. What: "
+                "Source, the Member and what is Expected of it are in this error. Why: training "
+                "reads batches ahead, and a resumed run goes on where the source says that it "
+                "stood. Fix: write the member; see DataSource in sinter/data/source.hpp.");
+}
+
 /// True if S is a data source. If not, one compile error names the missing member.
 template <class S>
 [[nodiscard]] constexpr bool is_data_source() {
@@ -114,35 +143,7 @@ template <DataSource S>
     return source.next(batch);
   }
 }
-}  // namespace detail
 
-/// What a batch is to hold, in numbers that only the source that draws them interprets.
-struct BatchDraw {
-  std::vector<std::int64_t> items;  ///< the batch's items, in order
-  std::vector<std::uint64_t> keys;  ///< keys of the items, as in HostBatch
-  int length = 0;                   ///< maximum rows of a sequence
-  /// The part of the batch whose content is needed. The caller sets it between draw() and fill();
-  /// draw() need not set it.
-  BatchPart part{};
-};
-
-/// A source that splits next() in two, so that several threads can prepare its batches, and each of
-/// several processes can make only its part:
-///   draw(draw)         overwrites `draw` with what the next batch is to hold, and advances state() as
-///                      next() does. It should be quick. It returns false at the end.
-///   fill(draw, batch)  makes that batch, and changes nothing in the source. Several threads may call
-///                      it at once, also during draw(). It may leave out the content of all sequences
-///                      outside draw.part; it then sets batch.part to draw.part (HostBatch describes
-///                      such a batch). If it makes the whole batch, it leaves batch.part unchanged.
-/// ensures   next(batch) is draw(draw), and fill(draw, batch) unless that was the end
-template <class S>
-concept DividedSource =
-    DataSource<S> && requires(S& source, const S& constant, HostBatch& batch, BatchDraw& draw) {
-      { source.draw(draw) } -> std::same_as<bool>;
-      constant.fill(draw, batch);
-    };
-
-namespace detail {
 /// True if several threads can prepare the batches of a source.
 template <DataSource S>
 [[nodiscard]] bool divides(const S& source) {
@@ -178,8 +179,5 @@ template <DataSource S>
   return pull(source, batch);
 }
 }  // namespace detail
-
-/// The order in which training takes its items.
-enum class Order { shuffled, sequential };
 
 }  // namespace sinter

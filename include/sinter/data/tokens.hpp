@@ -32,7 +32,7 @@ struct Tokens {
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = O.vocabulary;
 
-  static constexpr DataUnit unit = detail::token_unit;
+  static constexpr DataUnit unit = token_unit;
   static constexpr bool takes_tokenizer = true;
   static constexpr std::string_view paths_help =
       "Files and folders of text for --tokenizer, one after the other,\n"

@@ -25,6 +25,8 @@ double bits(double nats);
 double perplexity(double nats);
 /// Perplexity as a figure of `eval`.
 inline constexpr Figure perplexity_figure{"perplexity", perplexity};
+/// Returns a number with separated thousands, such as "12,345,678".
+std::string thousands(std::int64_t number);
 }  // namespace detail
 
 /// What one prediction is of, in words, and the meaning of its loss.
@@ -38,21 +40,22 @@ struct DataUnit {
   std::string count(std::int64_t number) const;
 };
 
-namespace detail {
-/// Rows of numbers; the model defines their loss.
+/// The unit of rows of numbers. The model defines their loss, so it has no name and no figures.
 inline constexpr DataUnit row_unit{};
-/// Tokens of a vocabulary; their loss is the cross-entropy.
-inline constexpr DataUnit token_unit{
-    "token", "tokens", "nats", {"bits per token", bits}, std::span(&perplexity_figure, 1)};
-/// Bytes, as tokens; bits per byte can be compared between all models of a text.
-inline constexpr DataUnit byte_unit{
-    "byte", "bytes", "nats", {"bits per byte", bits}, std::span(&perplexity_figure, 1)};
-
-/// Sequences with a class each; their loss is the cross-entropy.
+/// The unit of tokens of a vocabulary. Their loss is the cross-entropy in nats; `eval` also prints
+/// bits per token and the perplexity.
+inline constexpr DataUnit token_unit{"token",
+                                     "tokens",
+                                     "nats",
+                                     {"bits per token", detail::bits},
+                                     std::span(&detail::perplexity_figure, 1)};
+/// The unit of bytes that are tokens. All models of a text can be compared by its bits per byte.
+inline constexpr DataUnit byte_unit{"byte",
+                                    "bytes",
+                                    "nats",
+                                    {"bits per byte", detail::bits},
+                                    std::span(&detail::perplexity_figure, 1)};
+/// The unit of sequences with a class each. Their loss is the cross-entropy in nats.
 inline constexpr DataUnit sequence_unit{"sequence", "sequences", "nats"};
-
-/// Returns a number with separated thousands, such as "12,345,678".
-std::string thousands(std::int64_t number);
-}  // namespace detail
 
 }  // namespace sinter

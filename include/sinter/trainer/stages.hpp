@@ -95,7 +95,7 @@ struct SkippedStep {
 class ReadStage {
   std::optional<AnySource> waiting;  // the source, until reading starts
   ReaderOptions reader_options;
-  std::unique_ptr<BackgroundReader<AnySource>> reader;
+  std::unique_ptr<BackgroundReader> reader;
   HostBatch spare;
 
  public:

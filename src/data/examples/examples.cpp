@@ -14,7 +14,7 @@ namespace sinter {
 using namespace detail;
 namespace {
 
-constexpr std::int64_t most_numbers = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_numbers = std::numeric_limits<std::int32_t>::max();
 
 void require_limits(const ExampleLimits& limits) {
   if (limits.context < 1 || limits.label < 1 || limits.history < 0)
@@ -22,7 +22,7 @@ void require_limits(const ExampleLimits& limits) {
         fmt::format("Examples need limits of at least 1 token for contexts and labels, and a "
                     "history of at least 0 turns; given were {}, {} and {}.",
                     limits.context, limits.label, limits.history));
-  if (std::int64_t{limits.context} + limits.label > most_numbers)
+  if (std::int64_t{limits.context} + limits.label > max_numbers)
     throw ArgumentError(fmt::format(
         "Examples of up to {} + {} tokens have more than 2^31 - 1 rows. Use smaller limits.",
         limits.context, limits.label));
@@ -37,7 +37,7 @@ ExampleSet::ExampleSet(Tokenizer t, ExampleLimits limits, ExampleMarks m)
 }
 
 void ExampleSet::require_room(std::size_t more) const {
-  if (record_count < most_numbers && size() + std::int64_t(more) <= most_numbers) return;
+  if (record_count < max_numbers && size() + std::int64_t(more) <= max_numbers) return;
   throw ArgumentError("There are more than 2^31 - 1 examples or records. Use fewer data.");
 }
 

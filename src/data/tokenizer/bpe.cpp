@@ -127,7 +127,7 @@ class Bpe::Encoding {
     split(part, parts.pattern, [&](const char* at, std::size_t bytes) {
       Waiting& next = waiting[count++];
       next.text = {at, bytes};
-      if (bytes <= ShortPiece::most_bytes) {
+      if (bytes <= ShortPiece::max_bytes) {
         next.key = ShortPiece(at, bytes, std::size_t(end - at));
         cache->prefetch(next.key);
       }
@@ -141,7 +141,7 @@ class Bpe::Encoding {
     ShortPiece key;  // if the piece is short
   };
   void put(const Waiting& piece) {
-    if (piece.text.size() <= ShortPiece::most_bytes)
+    if (piece.text.size() <= ShortPiece::max_bytes)
       put_short(piece);
     else if (piece.text.size() <= PieceCache::long_bytes)
       put_long(piece.text);

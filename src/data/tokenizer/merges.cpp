@@ -98,12 +98,12 @@ Merges::Merges(const std::vector<Merge>& merges) {
 }
 
 std::size_t Merges::apply(std::int32_t* tokens, std::size_t count) const {
-  return count <= most_scanned ? apply_by_scan(tokens, count) : apply_by_heap(tokens, count);
+  return count <= max_scanned ? apply_by_scan(tokens, count) : apply_by_heap(tokens, count);
 }
 
 std::size_t Merges::apply_by_scan(std::int32_t* tokens, std::size_t count) const {
-  std::uint32_t ranks[most_scanned];
-  std::int32_t results[most_scanned];
+  std::uint32_t ranks[max_scanned];
+  std::int32_t results[max_scanned];
   auto look = [&](std::size_t at) {
     const Slot* slot = at + 1 < count ? find(tokens[at], tokens[at + 1]) : nullptr;
     ranks[at] = slot ? slot->rank : never;

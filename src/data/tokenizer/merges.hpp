@@ -44,7 +44,7 @@ class Merges {
   /// The two ways of apply(), which give the same: for few tokens and for many.
   std::size_t apply_by_scan(std::int32_t* tokens, std::size_t count) const;
   std::size_t apply_by_heap(std::int32_t* tokens, std::size_t count) const;
-  static constexpr std::size_t most_scanned = 128;
+  static constexpr std::size_t max_scanned = 128;
 
  private:
   static constexpr std::uint64_t empty = ~std::uint64_t(0);

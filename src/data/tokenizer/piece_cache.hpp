@@ -13,7 +13,7 @@ namespace sinter::detail {
 struct ShortPiece {
   std::uint64_t low = 0, high = 0;
 
-  static constexpr std::size_t most_bytes = 15;
+  static constexpr std::size_t max_bytes = 15;
 
   ShortPiece() = default;
   ShortPiece(std::uint64_t low_, std::uint64_t high_) : low(low_), high(high_) {}

@@ -20,19 +20,18 @@ struct Digits {
     const auto& training = request.training;
     const auto held_out = std::size_t((training ? training->held_out : 1) * double(all.size()));
     OpenedData opened;
-    opened.text = detail::token_unit.count(std::int64_t(all.size()));
+    opened.text = token_unit.count(std::int64_t(all.size()));
     if (training) {
       const auto text = all.first(all.size() - held_out);
       const WindowShape shape{context, training->sequences};
       if (training->order == Order::sequential)
-        opened.training =
-            detail::AnySource(SequentialWindows(text, shape, training->shapes), tokens);
+        opened.training = AnySource(SequentialWindows(text, shape, training->shapes), tokens);
       else
-        opened.training = detail::AnySource(
-            ShuffledWindows(text, shape, training->seed, training->shapes), tokens);
+        opened.training =
+            AnySource(ShuffledWindows(text, shape, training->seed, training->shapes), tokens);
     }
     if (held_out > 0)
-      opened.evaluation = detail::AnySource(
+      opened.evaluation = AnySource(
           EvaluationWindows(all.last(held_out), {context, request.evaluation_sequences}), tokens);
     opened.evaluation_size = std::int64_t(held_out);
     return opened;

@@ -23,7 +23,7 @@ struct Stray {
 
   static OpenedData open(const DataRequest& request) {
     OpenedData opened;
-    if (request.paths.front() != "nothing") opened.training = detail::AnySource(Ones());
+    if (request.paths.front() != "nothing") opened.training = AnySource(Ones());
     return opened;
   }
 };

@@ -71,25 +71,25 @@ struct Table {
     const auto held_out = std::int64_t(share * double(numbers->rows()));
     const std::int64_t trained = numbers->rows() - held_out;
     if ((training && trained < 1) || (share > 0 && held_out < 1))
-      throw ArgumentError("The data have " + detail::row_unit.count(numbers->rows()) +
+      throw ArgumentError("The data have " + row_unit.count(numbers->rows()) +
                           ", which is too few to train and evaluate on. Give more.");
     const std::span<const float> inputs = numbers->inputs, targets = numbers->targets;
     const auto width = std::size_t(Numbers::in), split = std::size_t(trained);
     OpenedData opened;
-    opened.text = detail::row_unit.count(numbers->rows());
+    opened.text = row_unit.count(numbers->rows());
     if (training) {
-      opened.training = detail::AnySource(
+      opened.training = AnySource(
           ArrayData(inputs.first(split * width), Numbers::in, targets.first(split), 1,
                     {training->sequences, training->order, training->seed, training->shapes}),
           numbers);
       if (held_out > 0)
-        opened.text += ", of which the last " + detail::thousands(held_out) + " validate";
+        opened.text += ", of which the last " + std::to_string(held_out) + " validate";
     }
     if (held_out > 0)
-      opened.evaluation = detail::AnySource(
-          EvaluationArrays(inputs.subspan(split * width), Numbers::in, targets.subspan(split), 1,
-                           request.evaluation_sequences),
-          numbers);
+      opened.evaluation =
+          AnySource(EvaluationArrays(inputs.subspan(split * width), Numbers::in,
+                                     targets.subspan(split), 1, request.evaluation_sequences),
+                    numbers);
     opened.evaluation_size = held_out;
     return opened;
   }

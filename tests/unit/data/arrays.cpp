@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sinter/error.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 
@@ -54,20 +55,6 @@ std::vector<int> take(ArrayData& source, int batches) {
     for (int row : rows(batch)) all.push_back(row);
   }
   return all;
-}
-
-template <class Make>
-std::string refusal(Make make) {
-  try {
-    make();
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void check_parts(const auto& make, const Axes& on, Predictions predictions = Pre
       const BatchPart part{rank, ranks};
       AnySource wholes = make(), parts = make();
       REQUIRE(parts.divides());
-      BackgroundReader<AnySource> reader(make(), {.depth = 3, .workers = 2, .part = part});
+      BackgroundReader reader(make(), {.depth = 3, .workers = 2, .part = part});
       HostBatch whole, got, read;
       BatchDraw draw;
       int batches = 0;

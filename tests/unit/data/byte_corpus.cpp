@@ -10,39 +10,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "sinter/error.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
-
-/// A folder of its own for one test, removed afterwards.
-struct Folder {
-  std::string path;
-
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "sinter-corpus-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-
-  std::string operator/(const std::string& name) const { return path + "/" + name; }
-
-  std::string write(const std::string& name, const std::string& content) const {
-    fs::create_directories(fs::path(path + "/" + name).parent_path());
-    std::ofstream(path + "/" + name, std::ios::binary) << content;
-    return path + "/" + name;
-  }
-};
 
 std::string read(const std::vector<std::string>& paths) {
   ByteCorpus corpus(paths);
@@ -50,31 +27,13 @@ std::string read(const std::vector<std::string>& paths) {
 }
 
 std::string refusal(const std::vector<std::string>& paths) {
-  try {
-    ByteCorpus corpus(paths);
-  } catch (const FileError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-std::string split_refusal(const ByteCorpus& corpus, double share, int context) {
-  try {
-    corpus.split(share, context);
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return message_of([&] { ByteCorpus corpus(paths); });
 }
 
 }  // namespace
 
 TEST_CASE("byte corpus: arguments in their order, folders by path, no separators") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/b/z.txt", "4");
   folder.write("t/b-c.txt", "2");  // '-' < '/': before all in b/
   folder.write("t/b.txt", "3");    // '.' < '/'
@@ -99,7 +58,7 @@ TEST_CASE("byte corpus: arguments in their order, folders by path, no separators
 }
 
 TEST_CASE("byte corpus: all byte values, empty files among others, a large file") {
-  Folder folder;
+  DataFolder folder;
   std::string all;
   for (int i = 0; i < 256; ++i) all += char(i);
   std::string large;
@@ -107,11 +66,11 @@ TEST_CASE("byte corpus: all byte values, empty files among others, a large file"
   folder.write("1", all);
   folder.write("2", "");
   folder.write("3", large);
-  CHECK(read({folder.path}) == all + large);
+  CHECK(read({folder.path()}) == all + large);
 }
 
 TEST_CASE("byte corpus: hidden names below a folder are left out and listed, but may be named") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", "a");
   folder.write("t/.git/objects", "g");
   folder.write("t/.hidden", "h");
@@ -124,7 +83,7 @@ TEST_CASE("byte corpus: hidden names below a folder are left out and listed, but
 }
 
 TEST_CASE("byte corpus: loops and second ways to a folder are left out and listed") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a/x", "x");
   fs::create_directory_symlink("..", folder / "t/a/up");
   fs::create_directory_symlink(".", folder / "t/a/self");
@@ -138,7 +97,7 @@ TEST_CASE("byte corpus: loops and second ways to a folder are left out and liste
 }
 
 TEST_CASE("byte corpus: many links to each other end quickly") {
-  Folder folder;
+  DataFolder folder;
   const int folders = 30;  // 2^30 paths
   for (int i = 0; i < folders; ++i) fs::create_directory(folder / std::to_string(i));
   for (int i = 0; i + 1 < folders; ++i)
@@ -146,11 +105,11 @@ TEST_CASE("byte corpus: many links to each other end quickly") {
       fs::create_directory_symlink("../" + std::to_string(i + 1),
                                    folder / (std::to_string(i) + "/" + name));
   folder.write(std::to_string(folders - 1) + "/x", "x");
-  CHECK(read({folder.path}) == "x");
+  CHECK(read({folder.path()}) == "x");
 }
 
 TEST_CASE("byte corpus: links to files are read; broken and endless ones are refused") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", "a");
   fs::create_symlink("a", folder / "t/b");
   CHECK(read({folder / "t"}) == "aa");
@@ -162,7 +121,7 @@ TEST_CASE("byte corpus: links to files are read; broken and endless ones are ref
 }
 
 TEST_CASE("byte corpus: what cannot be read is named") {
-  Folder folder;
+  DataFolder folder;
   folder.write("full", "x");
   CHECK(contains(refusal({}), "No data"));
   CHECK(contains(refusal({""}), "empty"));
@@ -184,7 +143,7 @@ TEST_CASE("byte corpus: what cannot be read is named") {
 }
 
 TEST_CASE("byte corpus: pipes, devices and sockets are refused at once, also inside a folder") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", "a");
   REQUIRE(mkfifo((folder / "t/pipe").c_str(), 0600) == 0);
   CHECK(contains(refusal({folder / "t/pipe"}), "neither a file nor a folder"));
@@ -204,16 +163,16 @@ TEST_CASE("byte corpus: pipes, devices and sockets are refused at once, also ins
 }
 
 TEST_CASE("byte corpus: files and folders without the right to read") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/secret", "s");
   folder.write("u/closed/x", "x");
-  fs::permissions(folder.path, fs::perms::all);
+  fs::permissions(folder.path(), fs::perms::all);
   fs::permissions(folder / "t/secret", fs::perms::none);
   fs::permissions(folder / "u/closed", fs::perms::none);
   const bool root = geteuid() == 0;  // who may read anything: be nobody for a moment
   if (root) REQUIRE(seteuid(65534) == 0);
   std::error_code error;
-  const bool reachable = fs::exists(folder.path, error);
+  const bool reachable = fs::exists(folder.path(), error);
   const auto file = refusal({folder / "t"}), below = refusal({folder / "u"});
   if (root) REQUIRE(seteuid(0) == 0);
   fs::permissions(folder / "u/closed", fs::perms::all);
@@ -228,7 +187,7 @@ TEST_CASE("byte corpus: files and folders without the right to read") {
 }
 
 TEST_CASE("byte corpus: more than the machine's memory is refused before it is taken") {
-  Folder folder;
+  DataFolder folder;
   const auto path = folder.write("sparse", "x");
   std::error_code error;
   fs::resize_file(path, std::uintmax_t{1} << 42, error);
@@ -240,13 +199,13 @@ TEST_CASE("byte corpus: more than the machine's memory is refused before it is t
 }
 
 TEST_CASE("byte corpus: compressed files are read as their content, among others") {
-  Folder folder;
+  DataFolder folder;
   std::string text;
   for (int i = 0; i < 400000; ++i) text += std::to_string(i * 7 % 1000) + "\n";
   folder.write("t/a", "first ");
   folder.write("t/b", text);
   folder.write("t/c", " last");
-  REQUIRE(std::system(("gzip -n '" + folder.path + "/t/b'").c_str()) == 0);
+  REQUIRE(std::system(("gzip -n '" + folder.path() + "/t/b'").c_str()) == 0);
   CHECK(read({folder / "t"}) == "first " + text + " last");
   CHECK(read({folder / "t/b.gz"}) == text);
 
@@ -266,12 +225,12 @@ TEST_CASE("byte corpus: compressed files are read as their content, among others
   CHECK(contains(refusal({folder / "t"}), "cut short"));
 
   folder.write("empty", "");
-  REQUIRE(std::system(("gzip -n '" + folder.path + "/empty'").c_str()) == 0);
+  REQUIRE(std::system(("gzip -n '" + folder.path() + "/empty'").c_str()) == 0);
   CHECK(contains(refusal({folder / "empty.gz"}), "the file is empty"));
 }
 
 TEST_CASE("byte corpus: the last floor(share · size) bytes are held out") {
-  Folder folder;
+  DataFolder folder;
   std::string text;
   for (int size = 30; size <= 330; size += 7) {
     text.resize(std::size_t(size), 'x');
@@ -287,17 +246,17 @@ TEST_CASE("byte corpus: the last floor(share · size) bytes are held out") {
 }
 
 TEST_CASE("byte corpus: a text too short to split says how much there is and is needed") {
-  Folder folder;
+  DataFolder folder;
   ByteCorpus one({folder.write("one", "x")}), seventy({folder.write("70", std::string(70, 'x'))});
-  auto text = split_refusal(seventy, 0.1, 64);  // 63 bytes train
+  auto text = refusal([&] { seventy.split(0.1, 64); });  // 63 bytes train
   CHECK_MESSAGE(contains(text, "70 bytes"), text);
   CHECK_MESSAGE(contains(text, "63 train"), text);
   CHECK_MESSAGE(contains(text, "65 bytes"), text);
-  CHECK(split_refusal(seventy, 0.1, 62).empty());
-  CHECK(contains(split_refusal(one, 0.1, 64), "1 bytes"));
-  text = split_refusal(seventy, 0.02, 8);
+  seventy.split(0.1, 62);
+  CHECK(contains(refusal([&] { one.split(0.1, 64); }), "1 bytes"));
+  text = refusal([&] { seventy.split(0.02, 8); });
   CHECK_MESSAGE(contains(text, "1 are held out"), text);
   CHECK_MESSAGE(contains(text, "at least 100 bytes"), text);
   for (double share : {0.0, 1.0, -0.5, 2.0, 0.0 / 0.0})
-    CHECK(contains(split_refusal(seventy, share, 8), "between 0 and 1"));
+    CHECK(contains(refusal([&] { seventy.split(share, 8); }), "between 0 and 1"));
 }

@@ -3,18 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <string>
 
-#include "sinter/error.hpp"
-#include "support/folder.hpp"
-#include "support/message_of.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-using sinter::detail::testing::message_of;
-using sinter::detail::testing::TemporaryFolder;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
@@ -22,13 +17,11 @@ namespace {
 template <class Policy>
 std::string shown(const std::string& table, std::string* notes = nullptr) {
   TemporaryFolder folder;
-  const std::string path = (folder / "table").string();
-  std::ofstream(path, std::ios::binary) << table;
-  OpenedData opened = Policy::open(Policy::options, {.paths = {path}});
-  if (notes) *notes = opened.notes;
+  OpenedData data = opened<Policy>(put(folder / "table", table));
+  if (notes) *notes = data.notes;
   HostBatch batch;
   std::string text;
-  while (opened.evaluation->next(batch))
+  while (data.evaluation->next(batch))
     for (int row = 0; row < batch.rows(); ++row) {
       const std::int32_t id = batch.ids[0][std::size_t(row)];
       text += id == 256 ? '<' : char(id);
@@ -39,9 +32,7 @@ std::string shown(const std::string& table, std::string* notes = nullptr) {
 
 template <class Policy>
 void refuses(const std::string& table, const std::string& says) {
-  const std::string message = message_of([&] { shown<Policy>(table); });
-  CAPTURE(message);
-  CHECK(message.find(says) != message.npos);
+  check_refused([&] { shown<Policy>(table); }, says);
 }
 
 using Csv = Columns<"a", "b", {.separator = Separator::comma}>;
@@ -83,7 +74,7 @@ TEST_CASE("a row with more or fewer fields is bad, and so are names that are not
   refuses<Tsv>("a\tb\n", "holds no examples");
   std::string notes;
   CHECK(shown<Skipping>("a,b\n1,2\n3\n4,\"5\"x\n6,7\n", &notes) == "1<2>6<7>");
-  CHECK(notes.find("left out of the data: 2 rows (line 3 of '") != notes.npos);
+  CHECK(contains(notes, "left out of the data: 2 rows (line 3 of '"));
   refuses<Skipping>("a,b\n1,2\n\"3", "is not closed");
 }
 
@@ -93,8 +84,7 @@ TEST_CASE("real sentences with their labels are read row by row") {
     MESSAGE("skipped: " << file.string() << " is not there");
     return;
   }
-  OpenedData opened =
-      Columns<"1", "2", {.header = false}>::open({.header = false}, {.paths = {file.string()}});
-  CHECK(opened.text.find("6,920 examples of 6,920 rows in 1 file") != opened.text.npos);
-  CHECK(opened.evaluation_size == 2 * 6920);  // each label is a digit and its end
+  const OpenedData data = opened<Columns<"1", "2", {.header = false}>>(file);
+  CHECK(contains(data.text, "6,920 examples of 6,920 rows in 1 file"));
+  CHECK(data.evaluation_size == 2 * 6920);  // each label is a digit and its end
 }

@@ -3,21 +3,18 @@
 #include "sinter/data/data_view.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/windows.hpp"
-#include "sinter/error.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/trainer/trainer.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
@@ -40,15 +37,6 @@ struct Endless {
   void next(HostBatch& batch) { batch.starts = {0, 1}; }
   SamplerState state() const { return {}; }
   void restore(const SamplerState&) {}
-};
-
-struct TextFile {
-  std::string path = (fs::temp_directory_path() / "sinter-data-view-XXXXXX").string();
-  explicit TextFile(const std::string& text) {
-    close(mkstemp(path.data()));
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  ~TextFile() { fs::remove(path); }
 };
 
 std::string some_text(int bytes) {
@@ -113,10 +101,11 @@ TEST_CASE("units count, figures have keys") {
 
 TEST_CASE("Bytes opens windows of its context, and holds out the last bytes") {
   const std::string text = some_text(1000);
-  const TextFile file(text);
+  const TemporaryFolder folder;
+  const std::string file = put(folder / "text", text);
   const std::span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(text.data()),
                                              text.size());
-  DataRequest request{.paths = {file.path}, .evaluation_sequences = 3};
+  DataRequest request{.paths = {file}, .evaluation_sequences = 3};
   request.training = {.order = Order::shuffled, .held_out = .1, .seed = 5, .sequences = 4};
   OpenedData opened = Bytes<{.context = 8}>::open(request);
   CHECK(opened.text == "1,000 bytes in 1 file, the last 100 held out for validation");
@@ -124,7 +113,7 @@ TEST_CASE("Bytes opens windows of its context, and holds out the last bytes") {
   require_same(std::move(*opened.training), ShuffledWindows(bytes.first(900), {8, 4}, 5), 100);
   require_same(std::move(*opened.evaluation), EvaluationWindows(bytes.last(100), {8, 3}), 100);
 
-  request.paths.push_back(file.path);
+  request.paths.push_back(file);
   request.training = {.order = Order::sequential, .sequences = 4, .shapes = [](std::uint64_t n) {
                         return BatchShape{n < 4 ? 2 : 4, 6};
                       }};

@@ -12,40 +12,19 @@
 #include "sinter/data/columns.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/json_lines.hpp"
-#include "sinter/error.hpp"
-#include "support/folder.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-using sinter::detail::testing::TemporaryFolder;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
-
-std::string put(const fs::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-  return file.string();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 OpenedData dialogues(const std::string& path, BadRecordRule rule = {}, ExampleLimits limits = {}) {
   return open_dialogues({.paths = {path}}, byte_tokenizer(), limits, rule);
 }
 OpenedData pairs(const std::string& path, BadRecordRule rule = {}) {
   return open_json_lines({.paths = {path}}, "question", "answer", byte_tokenizer(), {}, rule);
-}
-
-template <class Open>
-std::string refusal(Open open) {
-  try {
-    open();
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 /// All that is evaluated, as text: ids that are no bytes are '<' (start), '>' (end), '_' (none).
@@ -111,7 +90,7 @@ TEST_CASE("a bad record is an error with its file, its line and what is expected
                      {"null", "it is no object, but null"}};
   for (const auto& one : cases) {
     const std::string file = put(folder / "a.jsonl", good + one.line + "\n");
-    const std::string message = refusal([&] { dialogues(file); });
+    const std::string message = message_of([&] { dialogues(file); });
     CAPTURE(message);
     CHECK(contains(message, "line 3 of '" + file + "' is bad: "));
     CHECK(contains(message, one.says));
@@ -120,9 +99,9 @@ TEST_CASE("a bad record is an error with its file, its line and what is expected
     CHECK(contains(message, ".bad = skip"));
   }
   const std::string nested = put(folder / "a.jsonl", std::string(100000, '['));
-  CHECK(contains(refusal([&] { dialogues(nested); }), "nested deeper than 100"));
+  CHECK(contains(message_of([&] { dialogues(nested); }), "nested deeper than 100"));
   const std::string number = put(folder / "a.jsonl", "{\"question\": 1, \"answer\": \"\"}\n");
-  CHECK(contains(refusal([&] { pairs(number); }), "the field \"question\" is no text, but 1"));
+  CHECK(contains(message_of([&] { pairs(number); }), "the field \"question\" is no text, but 1"));
 }
 
 TEST_CASE("skip leaves bad records out, counts them across files, and stops at its limit") {
@@ -133,7 +112,7 @@ TEST_CASE("skip leaves bad records out, counts them across files, and stops at i
   CHECK(contains(opened.notes, "left out of the data: 2 lines (line 2 of '"));
   CHECK(contains(opened.notes, "1.jsonl"));
   CHECK(shown(opened, 0) == "a<bc<d");
-  const std::string message = refusal([&] { pairs(folder.path().string(), {skip, 1}); });
+  const std::string message = message_of([&] { pairs(folder.path().string(), {skip, 1}); });
   CHECK(contains(message, "more than 1 line are bad"));
   CHECK(contains(message, "line 1 of '"));
   CHECK(contains(message, "2.jsonl"));
@@ -142,7 +121,7 @@ TEST_CASE("skip leaves bad records out, counts them across files, and stops at i
 TEST_CASE("data without an example are refused, and so are too few to hold some out") {
   TemporaryFolder folder;
   const std::string file = put(folder / "a.jsonl", "{\"turns\": [[\"a\", \"b\"]]}\n");
-  CHECK(contains(refusal([&] { dialogues(file); }), "holds no examples"));
+  CHECK(contains(message_of([&] { dialogues(file); }), "holds no examples"));
   const std::string two =
       put(folder / "b.jsonl", "{\"turns\": [[\"a\", \"b\"], [\"a\", \"b\"]]}\n");
   CHECK_THROWS_AS(

@@ -4,21 +4,19 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "sinter/data/columns.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/examples.hpp"
-#include "sinter/error.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
-
-using Ids = std::vector<std::int32_t>;
 
 /// The tokenizer of bytes, with other special tokens.
 Tokenizer with_special(std::vector<SpecialToken> special) {
@@ -29,31 +27,11 @@ Tokenizer with_special(std::vector<SpecialToken> special) {
   return tokenizer;
 }
 
-std::filesystem::path file_of(const std::string& name) {
-  return std::filesystem::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / name;
-}
-
 /// What an example shows to the model, up to the token that begins its label.
 Ids shown_before_label(const ExampleSet& set, std::int64_t number) {
-  HostBatch batch;
-  batch.ids.resize(2);
-  set.append(batch, number, set.limits().rows());
-  batch.ids[0].resize(std::size_t(set.length(number).context) + 1);
-  return batch.ids[0];
-}
-
-template <class Act>
-std::string refusal(Act act) {
-  try {
-    act();
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  Ids shown = batch_of(set, number).ids[0];
+  shown.resize(std::size_t(set.length(number).context) + 1);
+  return shown;
 }
 
 }  // namespace
@@ -77,20 +55,20 @@ TEST_CASE("marks are the end of a text, or two tokens beyond where there are no 
 }
 
 TEST_CASE("the marks of tokenizers from files are theirs") {
-  CHECK(marks_of(load_tokenizer(file_of("qwen2.json"))).end == 400);
-  CHECK(marks_of(load_tokenizer(file_of("llama2.json"))).start == 2);
-  const Tokenizer prefixed = load_tokenizer(file_of("prefixed.json"));
+  CHECK(marks_of(reference_tokenizer("qwen2")).end == 400);
+  CHECK(marks_of(reference_tokenizer("llama2")).start == 2);
+  const Tokenizer prefixed = reference_tokenizer("prefixed");
   CHECK(marks_of(prefixed).vocabulary(prefixed) == prefixed.vocabulary + 2);
 }
 
 TEST_CASE("a tokenizer that does not fit the vocabulary is refused") {
   CHECK(example_tokenizer("", 258).identity == "bytes");
-  CHECK(example_tokenizer(file_of("qwen2.json"), 403).vocabulary == 403);
-  CHECK(example_tokenizer(file_of("qwen2.json"), 500).vocabulary == 403);
-  const std::string small = refusal([] { example_tokenizer(file_of("qwen2.json"), 402); });
+  CHECK(example_tokenizer(references / "qwen2.json", 403).vocabulary == 403);
+  CHECK(example_tokenizer(references / "qwen2.json", 500).vocabulary == 403);
+  const std::string small = refusal([] { example_tokenizer(references / "qwen2.json", 402); });
   CHECK(contains(small, "The tokenizer has 403 tokens"));
   CHECK(contains(small, "the recipe's vocabulary is 402"));
-  CHECK(contains(refusal([] { example_tokenizer(file_of("prefixed.json"), 301); }),
+  CHECK(contains(refusal([] { example_tokenizer(references / "prefixed.json", 301); }),
                  "has 302 tokens, with those that divide examples"));
   for (int other : {257, 50257})
     CHECK(contains(refusal([&] { example_tokenizer("", other); }), "Give --tokenizer PATH"));
@@ -99,8 +77,8 @@ TEST_CASE("a tokenizer that does not fit the vocabulary is refused") {
 TEST_CASE("a prompt is what training shows before a reply, of any length of the history") {
   const std::vector<std::string> turns{"Where to?", "", "San Jose, \xc3\xa9", "  When?"};
   for (const Tokenizer& tokenizer :
-       {byte_tokenizer(), load_tokenizer(file_of("qwen2.json")),
-        load_tokenizer(file_of("llama2.json")), load_tokenizer(file_of("prefixed.json"))})
+       {byte_tokenizer(), reference_tokenizer("qwen2"), reference_tokenizer("llama2"),
+        reference_tokenizer("prefixed")})
     for (int history : {0, 1, 2, 3})
       for (int text : {5, 100}) {
         const ExampleLimits limits{.context = text, .label = 9, .history = history};

@@ -8,9 +8,9 @@
 #include <random>
 #include <set>
 
-#include "sinter/error.hpp"
 #include "support/batchings.hpp"
 #include "support/numbered_examples.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -21,15 +21,6 @@ namespace {
 static_assert(DataSource<ExampleBatches> && DataSource<EvaluationExamples>);
 
 bool same(const HostBatch& a, const HostBatch& b) { return a.starts == b.starts && a.ids == b.ids; }
-
-std::string refusal(auto make) {
-  try {
-    make();
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// What one source is tried with.
 struct Trial {

@@ -6,30 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "sinter/error.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
 constexpr std::int32_t start = 256, end = 257;
-
-HostBatch batch_of(const ExampleSet& set, std::int64_t number, int most = 1 << 20, int padded = 0) {
-  HostBatch batch;
-  batch.ids.resize(2);
-  set.append(batch, number, most, padded);
-  return batch;
-}
-
-/// Bytes, in which '<' stands for the start of a label and '_' for a row without a target.
-Ids tokens(const std::string& text) {
-  Ids ids;
-  for (char letter : text)
-    ids.push_back(letter == '<' ? start : letter == '>' ? end : letter == '_' ? -1 : letter);
-  return ids;
-}
 
 void check(const HostBatch& batch, const std::string& shown, const std::string& predicted) {
   CHECK(batch.ids[0] == tokens(shown));

@@ -10,27 +10,17 @@
 #include "sinter/batching/length_grouped.hpp"
 #include "sinter/batching/padded.hpp"
 #include "sinter/data/example_source.hpp"
-#include "sinter/error.hpp"
 #include "support/numbered_examples.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-using sinter::detail::testing::numbered_tokenizer;
+using namespace sinter::detail::testing;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
-
 void add(LabelledSet& set, std::initializer_list<std::string_view> texts, int label) {
   set.add(std::span(texts.begin(), texts.size()), label);
-}
-
-HostBatch batch_of(const LabelledSet& set, std::int64_t number, int most = 1 << 20,
-                   int padded = 0) {
-  HostBatch batch;
-  batch.ids.resize(std::size_t(set.inputs()));
-  set.append(batch, number, most, padded);
-  return batch;
 }
 
 /// Tokens as text: '[' for the first mark of bytes, '|' for that behind a text.
@@ -49,7 +39,7 @@ LabelledSet numbered(int count) {
 }
 
 /// The sequences of a batch, by the numbers in numbered().
-std::vector<int> numbers_of(const HostBatch& batch) {
+std::vector<int> sequences_in(const HostBatch& batch) {
   std::vector<int> numbers;
   for (int s = 0; s < batch.sequences(); ++s)
     numbers.push_back(batch.ids[0][std::size_t(batch.starts[std::size_t(s)]) + 1]);
@@ -174,7 +164,7 @@ TEST_CASE("each epoch has each sequence once, with its own class, however batche
     while (order.size() < 200) {
       REQUIRE(source.next(batch));
       REQUIRE(batch.ids[1].size() == std::size_t(batch.sequences()));
-      const std::vector<int> numbers = numbers_of(batch);
+      const std::vector<int> numbers = sequences_in(batch);
       for (std::size_t s = 0; s < numbers.size(); ++s) REQUIRE(batch.ids[1][s] == numbers[s] % 3);
       order.insert(order.end(), numbers.begin(), numbers.end());
     }

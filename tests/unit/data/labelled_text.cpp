@@ -8,26 +8,21 @@
 #include <fstream>
 #include <string>
 
-#include "sinter/error.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
 #include "sinter/recipe/plan.hpp"
-#include "support/folder.hpp"
-#include "support/message_of.hpp"
 #include "support/pooled_model.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-using sinter::detail::testing::message_of;
-using sinter::detail::testing::TemporaryFolder;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
 // What models it fits; tests/reject/data.cpp has those that it does not.
 constexpr LabelledTextOptions short_texts{.context = 16};
-struct own
-    : Recipe<sinter::detail::testing::Pooled<3>, LabelledText<"label", "a", "b", short_texts>> {};
+struct own : Recipe<Pooled<3>, LabelledText<"label", "a", "b", short_texts>> {};
 struct distilled : Recipe<DistilBert<{.layers = 1,
                                       .heads = 2,
                                       .width = 16,
@@ -47,16 +42,6 @@ struct sentences : Recipe<Bert<small>, LabelledText<"label", "a", "", short_text
 static_assert(ready<own>() && ready<distilled>() && ready<sentences>());
 
 using Numbers = std::vector<std::int32_t>;
-
-std::string put(const fs::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-  return file.string();
-}
-
-template <class Policy>
-OpenedData opened(const std::string& path) {
-  return Policy::open(Policy::options, {.paths = {path}});
-}
 
 /// All that is read, as text: '[' and '|' are marks, a class stands behind its sequence, and a type
 /// before each token where there are types.
@@ -82,9 +67,7 @@ std::string shown(const std::string& table, std::string* notes = nullptr) {
 
 template <class Policy>
 void refuses(const std::string& table, const std::string& says) {
-  const std::string message = message_of([&] { shown<Policy>(table); });
-  CAPTURE(message);
-  CHECK(message.find(says) != message.npos);
+  check_refused([&] { shown<Policy>(table); }, says);
 }
 
 using Tsv = LabelledText<"label", "text">;
@@ -156,7 +139,7 @@ TEST_CASE("tables without these columns, and Parquet, are refused") {
 TEST_CASE("bad records are left out where the recipe says so, up to its limit") {
   std::string notes;
   CHECK(shown<Skipping>("text\tlabel\na\tx\nb\t1\nc\n", &notes) == "[b|1 ");
-  CHECK(notes.find("left out of the data: 2 rows (line 2 of '") != notes.npos);
+  CHECK(contains(notes, "left out of the data: 2 rows (line 2 of '"));
   refuses<Skipping>("text\tlabel\na\tx\nb\t1\nc\nd\t7\n", "more than 2 rows are bad");
 }
 

@@ -9,46 +9,23 @@
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/data_view.hpp"
-#include "sinter/error.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/run_mark.hpp"
-#include "support/folder.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 using Unreadable = ByteCorpus::Unreadable;
 
 namespace {
-
-class Folder {
-  testing::TemporaryFolder folder;
-
- public:
-  std::string operator/(const std::string& name) const { return (folder / name).string(); }
-  std::string path() const { return folder.path().string(); }
-  std::string write(const std::string& name, const std::string& content) const {
-    fs::create_directories(fs::path(*this / name).parent_path());
-    std::ofstream(*this / name, std::ios::binary) << content;
-    return *this / name;
-  }
-};
 
 std::string text_of(const ByteCorpus& corpus) {
   return {corpus.bytes().begin(), corpus.bytes().end()};
 }
 
 std::string refusal(const std::string& path) {
-  try {
-    ByteCorpus corpus({path});
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
+  return message_of([&] { ByteCorpus corpus({path}); });
 }
 
 /// A run's folder with a checkpoint, as the loop leaves it.
@@ -60,7 +37,7 @@ void train_in(const fs::path& path) {
 }  // namespace
 
 TEST_CASE("the folders of runs and checkpoints are left out below a data path") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", "a");
   folder.write("t/z", "z");
   train_in(folder / "t/runs/1");
@@ -79,7 +56,7 @@ TEST_CASE("the folders of runs and checkpoints are left out below a data path") 
 }
 
 TEST_CASE("a folder that only resembles a run is text") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/locked/lock", "pid 7 on here\n");  // no log, no checkpoint
   folder.write("t/metrics/metrics.jsonl", "{}\n");
   folder.write("t/other/lock", "exclusive\n");
@@ -98,7 +75,7 @@ TEST_CASE("a folder that only resembles a run is text") {
 }
 
 TEST_CASE("a file that cannot be read is an error that names it, or is left out and counted") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", "a");
   folder.write("t/m/z", "z");
   fs::create_symlink("nowhere", folder / "t/dangling");
@@ -121,7 +98,7 @@ TEST_CASE("a file that cannot be read is an error that names it, or is left out 
 }
 
 TEST_CASE("a request may ask to skip what cannot be read, and is told what was left out") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", std::string(500, 'a'));
   folder.write("t/.hidden", "h");
   fs::create_symlink("nowhere", folder / "t/dangling");
@@ -135,7 +112,7 @@ TEST_CASE("a request may ask to skip what cannot be read, and is told what was l
 }
 
 TEST_CASE("text that changes after it was read is noticed") {
-  Folder folder;
+  DataFolder folder;
   folder.write("t/a", "aa");
   folder.write("t/b", std::string(100, 'b'));
   const OpenedData opened = open_bytes({.paths = {folder / "t"}}, 16);

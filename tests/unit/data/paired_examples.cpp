@@ -4,8 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <random>
 #include <string>
@@ -14,11 +12,9 @@
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/data/example_source.hpp"
-#include "sinter/error.hpp"
 #include "support/batchings.hpp"
-#include "support/folder.hpp"
-#include "support/message_of.hpp"
 #include "support/numbered_examples.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -30,31 +26,9 @@ static_assert(DialoguePairs<>::context == 256 && DialoguePairs<>::second_context
 static_assert(DialoguePairs<{.text = 100, .label = 20}>::context == 20);
 static_assert(DialoguePairs<{.text = 100, .label = 20}>::second_context == 100);
 
-using Ids = std::vector<std::int32_t>;
 using Turns = std::vector<std::string>;
-constexpr std::int32_t start = 256, end = 257;
 
 PairedExamples set_of(PairedForm form) { return {byte_tokenizer(), form}; }
-
-HostBatch empty_batch() {
-  HostBatch batch;
-  batch.ids.resize(3);
-  return batch;
-}
-
-HostBatch batch_of(const PairedExamples& set, std::int64_t number, int most = 1 << 20,
-                   int padded = 0) {
-  HostBatch batch = empty_batch();
-  set.append(batch, number, most, padded);
-  return batch;
-}
-
-/// Bytes, in which '<' stands for the start of a reply and '>' for an end.
-Ids tokens(const std::string& text) {
-  Ids ids;
-  for (char letter : text) ids.push_back(letter == '<' ? start : letter == '>' ? end : letter);
-  return ids;
-}
 
 /// Checks a batch of one example: what is read, what is said, and what is predicted.
 void check(const HostBatch& batch, const std::string& read, const std::string& said,
@@ -171,8 +145,7 @@ TEST_CASE("marks are those of the tokenizer, but for a start that the form says"
 TEST_CASE("padding is on the decoder's axis, and a shorter batch cuts both in proportion") {
   PairedExamples set = set_of({.text = 20, .label = 10});
   set.add_dialogue(Turns{"0123456789abcdefghi", "012345678"});  // as long as the limits
-  HostBatch batch = empty_batch();
-  set.append(batch, 0, 10, 16);
+  const HostBatch batch = batch_of(set, 0, 10, 16);
   CHECK(batch.rows() == 16);
   CHECK(batch.rows_of(1) == 20);
   CHECK(batch.all_rows() == 36);
@@ -299,17 +272,15 @@ TEST_CASE("a state of other pairs, of other limits or of one sequence is refused
   };
   const PairedExamples set = filled(set_of({.text = 20, .label = 10}));
   ExampleBatches source(set, {0, 3}, {.sequences = 2});
-  auto refusal = [&](const SamplerState& other) {
-    return message_of<ArgumentError>([&] { source.restore(other); });
+  auto refuses = [&](const SamplerState& other, const std::string& says) {
+    check_refused<ArgumentError>([&] { source.restore(other); }, says);
   };
   source.restore(state(set));
-  CHECK(refusal(state(filled(set_of({.text = 21, .label = 10})))).find("the context was 31") !=
-        std::string::npos);
+  refuses(state(filled(set_of({.text = 21, .label = 10}))), "the context was 31");
   for (const PairedForm& form :
        {PairedForm{10, 20}, PairedForm{20, 10, 1}, PairedForm{20, 10, 0, 1}})
-    CHECK(refusal(state(filled(set_of(form)))).find("the hash") != std::string::npos);
-  CHECK(refusal(state(filled(ExampleSet(byte_tokenizer(), {.context = 20, .label = 10}))))
-            .find("the hash") != std::string::npos);
+    refuses(state(filled(set_of(form))), "the hash");
+  refuses(state(filled(ExampleSet(byte_tokenizer(), {.context = 20, .label = 10}))), "the hash");
 }
 
 TEST_CASE("forms that cannot be, and batches of too many rows on either axis are refused") {
@@ -320,17 +291,15 @@ TEST_CASE("forms that cannot be, and batches of too many rows on either axis are
     PairedExamples set = set_of(form);
     set.add_dialogue(Turns{"a", "b"});
     ExampleBatches(set, {0, 1}, {.sequences = 127});
-    CHECK(message_of<ArgumentError>([&] {
-            ExampleBatches(set, {0, 1}, {.sequences = 128});
-          }).find("of up to 16777216 rows") != std::string::npos);
+    check_refused<ArgumentError>([&] { ExampleBatches(set, {0, 1}, {.sequences = 128}); },
+                                 "of up to 16777216 rows");
   }
 }
 
 TEST_CASE("a prompt is what training shows before a reply, with any tokenizer") {
   const Turns turns{"Where to?", "", "San Jose, \xc3\xa9", "  When?"};
-  const std::string folder = std::string(SINTER_SOURCE_DIR) + "/tests/data/tokenizer/";
-  for (const Tokenizer& tokenizer : {byte_tokenizer(), load_tokenizer(folder + "qwen2.json"),
-                                     load_tokenizer(folder + "llama2.json")})
+  for (const Tokenizer& tokenizer :
+       {byte_tokenizer(), reference_tokenizer("qwen2"), reference_tokenizer("llama2")})
     for (const PairedForm& form :
          {PairedForm{100, 9}, PairedForm{5, 9, 2}, PairedForm{.label = 9, .start = 7}}) {
       PairedExamples set(tokenizer, form);
@@ -351,32 +320,31 @@ TEST_CASE("a prompt is what training shows before a reply, with any tokenizer") 
   CHECK(DialoguePairs<>::prompt({}, byte_tokenizer(), "ab\nc").tokens == tokens("ab\nc>"));
   CHECK(DialoguePairs<>::prompt({.start = 5}, byte_tokenizer(), "").decoder == Ids{5});
   CHECK(Dialogue<>::prompt({}, byte_tokenizer(), "ab").decoder.empty());
-  CHECK(message_of<ArgumentError>([] {
-          DialoguePairs<>::prompt({.vocabulary = 400}, byte_tokenizer(), "");
-        }).find("Give --tokenizer PATH") != std::string::npos);
+  check_refused<ArgumentError>(
+      [] { DialoguePairs<>::prompt({.vocabulary = 400}, byte_tokenizer(), ""); },
+      "Give --tokenizer PATH");
 }
 
 TEST_CASE("files of dialogues are opened as pairs, in bytes and in tokens") {
   TemporaryFolder folder;
-  const std::string file = (folder / "a.jsonl").string();
-  std::ofstream(file) << R"({"id": 1, "turns": [["A", "hi"], ["B", "yes"], ["A", "no"]]})"
-                         "\n"
-                      << R"({"turns": [["A", "alone"]]})"
-                         "\n"
-                      << "no\n";
+  const std::string file =
+      put(folder / "a.jsonl", R"({"id": 1, "turns": [["A", "hi"], ["B", "yes"], ["A", "no"]]}
+{"turns": [["A", "alone"]]}
+no
+)");
   const DialoguePairsOptions bytes{.text = 5, .label = 3, .bad = skip};
   OpenedData opened = DialoguePairs<>::open(bytes, {.paths = {file}});
-  CHECK(opened.text.find("2 examples of 2 dialogues in 1 file") != std::string::npos);
-  CHECK(opened.text.find("context 4.0 tokens (at most 5), label 3.0 (at most 3); 100.00 % are") !=
-        std::string::npos);
-  CHECK(opened.notes.find("left out of the data: 1 dialogue") != std::string::npos);
+  CHECK(contains(opened.text, "2 examples of 2 dialogues in 1 file"));
+  CHECK(
+      contains(opened.text, "context 4.0 tokens (at most 5), label 3.0 (at most 3); 100.00 % are"));
+  CHECK(contains(opened.notes, "left out of the data: 1 dialogue"));
   CHECK(opened.evaluation_size == 6);
   HostBatch batch;
   REQUIRE(opened.evaluation->next(batch));
   check(batch, "hi>", "<ye", "yes");
   REQUIRE(opened.evaluation->next(batch));
   check(batch, "\nyes>", "<no", "no>");
-  const std::string llama = std::string(SINTER_SOURCE_DIR) + "/tests/data/tokenizer/llama2.json";
+  const std::string llama = references / "llama2.json";
   const Tokenizer tokenizer = load_tokenizer(llama);
   const int vocabulary = marks_of(tokenizer).vocabulary(tokenizer);
   opened = DialoguePairs<>::open({.vocabulary = vocabulary, .bad = skip},

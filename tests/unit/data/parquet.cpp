@@ -4,18 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "data/examples/example_formats.hpp"
 #include "sinter/data/columns.hpp"
-#include "sinter/error.hpp"
-#include "support/folder.hpp"
 #include "support/python.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
@@ -27,10 +25,10 @@ struct Told {
 
 template <class Policy>
 Told read(const fs::path& path) {
-  OpenedData opened = Policy::open(Policy::options, {.paths = {path.string()}});
-  Told told{{}, opened.text, opened.notes};
+  OpenedData data = opened<Policy>(path);
+  Told told{{}, data.text, data.notes};
   HostBatch batch;
-  while (opened.evaluation->next(batch))
+  while (data.evaluation->next(batch))
     for (const auto& ids : batch.ids) told.ids.insert(told.ids.end(), ids.begin(), ids.end());
   return told;
 }
@@ -48,35 +46,24 @@ std::string refusal(const fs::path& path) {
 
 template <class Policy>
 void refuses(const fs::path& path, const std::string& says) {
-  const std::string message = refusal<Policy>(path);
-  CAPTURE(message);
-  CHECK(message.find(says) != message.npos);
+  check_refused([&] { read<Policy>(path); }, says);
 }
 
 /// A folder with all the files, where this build and machine can have them.
 struct Files {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   bool there = false;
 
   Files() {
     if (!reads_parquet()) {
       MESSAGE("skipped: this build has no Arrow (-DSINTER_ARROW)");
-    } else if (const auto python = testing::python_with("pyarrow")) {
+    } else if (const auto python = python_with("pyarrow")) {
       const std::string write = "' '" SINTER_SOURCE_DIR "/tests/support/write_parquet.py' '";
       there = std::system(("'" + *python + write + (folder / "").string() + "'").c_str()) == 0;
       REQUIRE(there);
     }
   }
 };
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 using Pairs = Columns<"a", "b">;
 using Alone = Columns<"", "b">;
@@ -89,8 +76,8 @@ TEST_CASE("a build without Arrow says what a Parquet file is and how to read it"
     MESSAGE("skipped: this build has Arrow");
     return;
   }
-  testing::TemporaryFolder folder;
-  write(folder / "table", "PAR1 and more");
+  TemporaryFolder folder;
+  put(folder / "table", "PAR1 and more");
   refuses<Pairs>(folder / "table", "Cannot read '" + (folder / "table").string() +
                                        "' as data: it is a Parquet file, and this binary was built "
                                        "without Apache Arrow");
@@ -126,9 +113,9 @@ TEST_CASE("a null is a bad record that is named by its row, or left out") {
   refuses<Alone>(path, "row 3 of '" + path.string() + "' is bad: its column \"b\" is null");
   refuses<Pairs>(path, "Mend that row");
   const Told told = read<Skipping>(path);
-  write(files.folder / "kept.tsv", "a\tb\n1\t5\n4\t8\n");
+  put(files.folder / "kept.tsv", "a\tb\n1\t5\n4\t8\n");
   CHECK(told.ids == read<Pairs>(files.folder / "kept.tsv").ids);
-  CHECK(told.notes.find("left out of the data: 2 rows (row 2 of '") != told.notes.npos);
+  CHECK(contains(told.notes, "left out of the data: 2 rows (row 2 of '"));
 }
 
 TEST_CASE("a column that is not there or not of text is named with its type") {
@@ -149,18 +136,14 @@ TEST_CASE("a column that is not there or not of text is named with its type") {
 TEST_CASE("a file that stands for more text than memory is refused before it is there") {
   const Files files;
   if (!files.there) return;
-  const std::string huge = content(files.folder / "huge.parquet");
+  const std::string huge = get(files.folder / "huge.parquet");
   CHECK(huge.size() < 100'000);
   std::int64_t rows = 0;
-  auto error = [&](std::int64_t bytes) -> std::string {
+  auto error = [&](std::int64_t bytes) {
     const auto format =
         parquet_format({"", "b", false, true}, AvailableMemory{bytes, "this test has"});
-    try {
-      format.read(huge, [&](std::int64_t, const ReadTexts&) { ++rows; });
-    } catch (const BadFile& bad) {
-      return bad.what();
-    }
-    return "";
+    return message_of<BadFile>(
+        [&] { format.read(huge, [&](std::int64_t, const ReadTexts&) { ++rows; }); });
   };
   CHECK(error(1 << 20).find("its texts have more than 300024 bytes, and their tokens, of 4 bytes "
                             "each, are kept in memory, but this test has 1048576 bytes") == 0);
@@ -171,11 +154,11 @@ TEST_CASE("a file that stands for more text than memory is refused before it is 
 TEST_CASE("a file that is cut short is refused, wherever it is") {
   const Files files;
   if (!files.there) return;
-  const std::string whole = content(files.folder / "small.parquet");
+  const std::string whole = get(files.folder / "small.parquet");
   const fs::path path = files.folder / "damaged";
   for (std::size_t bytes = 4; bytes < whole.size(); bytes += 3) {
     CAPTURE(bytes);
-    write(path, whole.substr(0, bytes));
+    put(path, whole.substr(0, bytes));
     const std::string message = refusal<Pairs>(path);
     CAPTURE(message);
     REQUIRE(message.starts_with("Cannot read '" + path.string() + "' as data: Arrow cannot read"));
@@ -186,13 +169,13 @@ TEST_CASE("a damaged byte is refused or changes nothing, where pages have checks
   const Files files;
   if (!files.there) return;
   const fs::path path = files.folder / "damaged";
-  const std::string whole = content(files.folder / "small.parquet");
+  const std::string whole = get(files.folder / "small.parquet");
   const Told good = read<Pairs>(files.folder / "small.parquet");
   int refused = 0;
   for (std::size_t byte = 4; byte < whole.size(); ++byte) {
     std::string damaged = whole;
     damaged[byte] = char(damaged[byte] ^ 1 << byte % 8);
-    write(path, damaged);
+    put(path, damaged);
     const std::string message = refusal<Pairs>(path);
     CAPTURE(byte);
     CAPTURE(message);
@@ -210,7 +193,7 @@ TEST_CASE("many damaged bytes end in an error or in examples, and not in a crash
   const Files files;
   if (!files.there) return;
   const fs::path path = files.folder / "damaged";
-  const std::string whole = content(files.folder / "small_unchecked.parquet");
+  const std::string whole = get(files.folder / "small_unchecked.parquet");
   std::uint32_t random = 1;
   auto next = [&] { return (random = random * 1664525 + 1013904223) >> 8; };
   int refused = 0;
@@ -218,7 +201,7 @@ TEST_CASE("many damaged bytes end in an error or in examples, and not in a crash
     std::string damaged = whole;
     for (std::uint32_t k = next() % 8 + 1; k > 0; --k)
       damaged[4 + next() % (whole.size() - 4)] = char(next());
-    write(path, damaged);
+    put(path, damaged);
     refused += !refusal<Pairs>(path).empty();
   }
   CHECK(refused > 300);

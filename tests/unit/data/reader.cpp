@@ -55,8 +55,7 @@ struct Counting {
   }
 };
 
-static_assert(DataSource<BackgroundReader<Counting>> &&
-              DataSource<BackgroundReader<ShuffledWindows>>);
+static_assert(DataSource<BackgroundReader>);
 
 int number(const HostBatch& batch) { return batch.ids.at(0).at(0); }
 
@@ -72,7 +71,7 @@ TEST_CASE("reader: the same batches and states as the source alone") {
   std::vector<std::int32_t> text(500);
   std::iota(text.begin(), text.end(), 0);
   ShuffledWindows alone(text, {.context = 7, .sequences = 5}, 3);
-  BackgroundReader<ShuffledWindows> reader(alone, 3);
+  BackgroundReader reader(alone, 3);
   CHECK(reader.state() == alone.state());
   HostBatch expected, got;
   for (int b = 0; b < 100; ++b) {
@@ -88,7 +87,7 @@ TEST_CASE(
     "reader: reads as far ahead as it may and no farther; the state is of what was handed out") {
   Counting source;
   auto control = source.control;
-  BackgroundReader<Counting> reader(source, 4);
+  BackgroundReader reader(source, 4);
   CHECK(eventually([&] { return control->filled == 4; }));
   std::this_thread::sleep_for(20ms);
   CHECK(control->filled == 4);
@@ -102,7 +101,7 @@ TEST_CASE(
 }
 
 TEST_CASE("reader: batches are swapped, their memory goes round") {
-  BackgroundReader<Counting> reader(Counting{}, 2);
+  BackgroundReader reader(Counting{}, 2);
   HostBatch batch;
   std::vector<const std::int32_t*> memory;
   for (int i = 0; i < 30; ++i) {
@@ -119,7 +118,7 @@ TEST_CASE("reader: batches are swapped, their memory goes round") {
 TEST_CASE("reader: the end of the source is its end, again and again") {
   Counting source;
   source.ends_at = 6;
-  BackgroundReader<Counting> reader(source);
+  BackgroundReader reader(source);
   HostBatch batch;
   for (int i = 0; i < 6; ++i) {
     REQUIRE(reader.next(batch));
@@ -138,7 +137,7 @@ TEST_CASE("reader: the end of the source is its end, again and again") {
 TEST_CASE("reader: an exception of the source arrives at next, after what came before it") {
   Counting source;
   source.fails_at = 2;
-  BackgroundReader<Counting> reader(source);
+  BackgroundReader reader(source);
   HostBatch batch;
   CHECK(reader.next(batch));
   CHECK(reader.next(batch));
@@ -153,7 +152,7 @@ TEST_CASE("reader: an exception of the source arrives at next, after what came b
 }
 
 TEST_CASE("reader: restore drops what was read ahead; a refused one changes nothing") {
-  BackgroundReader<Counting> reader{Counting{}};
+  BackgroundReader reader{Counting{}};
   HostBatch batch;
   for (int i = 0; i < 5; ++i) reader.next(batch);
   const auto saved = reader.state();
@@ -175,7 +174,7 @@ TEST_CASE("reader: time spent waiting is counted") {
   Counting source;
   auto control = source.control;
   control->open = false;
-  BackgroundReader<Counting> reader(source, 2);
+  BackgroundReader reader(source, 2);
   const auto begin = Clock::now();
   std::thread opener([&] {
     std::this_thread::sleep_for(150ms);
@@ -193,7 +192,7 @@ TEST_CASE("reader: time spent waiting is counted") {
 TEST_CASE("reader: what is ready is not waited for") {
   Counting source;
   auto control = source.control;
-  BackgroundReader<Counting> reader(source, 2);
+  BackgroundReader reader(source, 2);
   HostBatch batch;
   for (int i = 0; i < 20; ++i) {
     // Once batch i + 1 is filled, batch i is in the queue.
@@ -206,27 +205,27 @@ TEST_CASE("reader: what is ready is not waited for") {
 
 TEST_CASE("reader: destruction at any moment is prompt") {
   for (int taken = 0; taken < 4; ++taken) {  // full queue, waiting for a free slot
-    BackgroundReader<Counting> reader(Counting{}, 1);
+    BackgroundReader reader(Counting{}, 1);
     HostBatch batch;
     for (int i = 0; i < taken; ++i) reader.next(batch);
   }
-  for (int i = 0; i < 50; ++i) BackgroundReader<Counting> at_once(Counting{});
+  for (int i = 0; i < 50; ++i) BackgroundReader at_once(Counting{});
 
   Counting slow;  // in the middle of a batch: that one is waited for, no other
   slow.takes = 50ms;
   const auto begin = Clock::now();
   {
-    BackgroundReader<Counting> reader(slow, 100);
+    BackgroundReader reader(slow, 100);
     std::this_thread::sleep_for(5ms);
   }
   CHECK(Clock::now() - begin < 3s);  // all 100 would take 5
 
   Counting failing;
   failing.fails_at = 0;
-  for (int i = 0; i < 20; ++i) BackgroundReader<Counting> unheard(failing);
+  for (int i = 0; i < 20; ++i) BackgroundReader unheard(failing);
 }
 
 TEST_CASE("reader: a depth below 1 is refused") {
-  CHECK_THROWS_AS(BackgroundReader<Counting>(Counting{}, 0), ArgumentError);
-  CHECK_THROWS_AS(BackgroundReader<Counting>(Counting{}, -3), ArgumentError);
+  CHECK_THROWS_AS(BackgroundReader(Counting{}, 0), ArgumentError);
+  CHECK_THROWS_AS(BackgroundReader(Counting{}, -3), ArgumentError);
 }

@@ -114,7 +114,7 @@ void check_against_alone(auto make) {
     for (int depth : {1, 3, 8}) {
       CAPTURE(workers);
       CAPTURE(depth);
-      BackgroundReader<AnySource> reader(AnySource(make()), {.depth = depth, .workers = workers});
+      BackgroundReader reader(AnySource(make()), {.depth = depth, .workers = workers});
       HostBatch got;
       for (int part = 0; part < 5; ++part) {
         const std::size_t begin = part == 0 ? 0 : random() % 30, end = begin + random() % 10 + 1;
@@ -160,7 +160,7 @@ TEST_CASE("batches that are ready out of order are handed out in order") {
   for (int workers : worker_counts) {
     Divided source;
     source.takes = 500us;
-    BackgroundReader<Divided> reader(source, {.depth = 6, .workers = workers});
+    BackgroundReader reader(source, {.depth = 6, .workers = workers});
     HostBatch batch;
     for (int n = 0; n < 100; ++n) {
       REQUIRE(reader.next(batch));
@@ -174,7 +174,7 @@ TEST_CASE("workers prepare batches at the same time, where the source divides") 
   Divided source;
   source.control->wanted_at_once = 3;
   {
-    BackgroundReader<Divided> reader(source, {.depth = 4, .workers = 3});
+    BackgroundReader reader(source, {.depth = 4, .workers = 3});
     HostBatch batch;
     CHECK(reader.next(batch));
   }
@@ -182,7 +182,7 @@ TEST_CASE("workers prepare batches at the same time, where the source divides") 
 
   Undivided other;
   other.source.takes = 100us;
-  BackgroundReader<Undivided> reader(other, {.depth = 4, .workers = 3});
+  BackgroundReader reader(other, {.depth = 4, .workers = 3});
   HostBatch batch;
   for (int n = 0; n < 50; ++n) {
     REQUIRE(reader.next(batch));
@@ -201,7 +201,7 @@ TEST_CASE("an error in any worker arrives after the batches before it, until a r
         Divided source;
         source.takes = 300us;
         (in_fill ? source.fill_fails_at : source.draw_fails_at) = at;
-        BackgroundReader<Divided> reader(source, {.depth = 8, .workers = workers});
+        BackgroundReader reader(source, {.depth = 8, .workers = workers});
         HostBatch batch;
         for (int n = 0; n < at; ++n) {
           REQUIRE(reader.next(batch));
@@ -225,7 +225,7 @@ TEST_CASE("the end comes after the last batch, with any number of workers") {
     Divided source;
     source.takes = 300us;
     source.ends_at = 5;
-    BackgroundReader<Divided> reader(source, {.depth = 8, .workers = workers});
+    BackgroundReader reader(source, {.depth = 8, .workers = workers});
     HostBatch batch;
     for (int n = 0; n < 5; ++n) {
       REQUIRE(reader.next(batch));
@@ -244,7 +244,7 @@ TEST_CASE("the end comes after the last batch, with any number of workers") {
 TEST_CASE("without workers nothing is read ahead, and preparing is waiting") {
   Divided source;
   source.takes = 20ms;
-  BackgroundReader<Divided> reader(source, {.depth = 8, .workers = 0});
+  BackgroundReader reader(source, {.depth = 8, .workers = 0});
   CHECK(source.control->drawn == 0);
   HostBatch batch;
   for (int n = 1; n <= 3; ++n) {
@@ -260,12 +260,12 @@ TEST_CASE("destruction with several workers is prompt") {
       Divided source;
       source.takes = std::chrono::microseconds(round * 20);
       if (round % 3 == 0) source.fill_fails_at = 2;
-      BackgroundReader<Divided> reader(source, {.depth = 1 + round % 6, .workers = workers});
+      BackgroundReader reader(source, {.depth = 1 + round % 6, .workers = workers});
       HostBatch batch;
       if (round % 2 == 0) reader.next(batch);
     }
 }
 
 TEST_CASE("fewer than no workers are refused") {
-  CHECK_THROWS_AS(BackgroundReader<Divided>(Divided{}, {.depth = 4, .workers = -1}), ArgumentError);
+  CHECK_THROWS_AS(BackgroundReader(Divided{}, {.depth = 4, .workers = -1}), ArgumentError);
 }

@@ -20,12 +20,10 @@
 #include "data/tokenizer/sentencepiece.hpp"
 #include "data/tokenizer/sentencepiece_file.hpp"
 #include "data/tokenizer/vocabulary.hpp"
-#include "sinter/data/tokenizer/tokenizer.hpp"
-#include "sinter/error.hpp"
-#include "support/folder.hpp"
 #include "support/python.hpp"
 #include "support/sanitized.hpp"
 #include "support/text.hpp"
+#include "unit/data/support.hpp"
 #if SINTER_HAS_SENTENCEPIECE
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
@@ -33,12 +31,10 @@
 
 using namespace sinter;
 using namespace sinter::detail;
-using testing::is_sample;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
 using Json = nlohmann::json;
 
 // Protocol buffers, as far as models need them.
@@ -63,24 +59,8 @@ std::string piece(const std::string& spelling, float score, std::uint64_t kind) 
                      little_endian(std::bit_cast<std::uint32_t>(score)) + number(3, kind));
 }
 
-void put(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
-
-std::string problem_of(const std::string& file) {
-  try {
-    read_sentencepiece(file);
-  } catch (const TokenizerProblem& problem) {
-    return problem.what();
-  }
-  return "no problem";
-}
-
 void refuses(const std::string& message, const std::string& file) {
-  const std::string said = problem_of(file);
-  CAPTURE(message);
-  CAPTURE(said);
-  CHECK(said.find(message) != said.npos);
+  check_refused<TokenizerProblem>([&] { read_sentencepiece(file); }, message);
 }
 
 const std::string least = piece("<unk>", 0, 2) + piece("a", -1, 1);
@@ -122,7 +102,7 @@ TEST_CASE("a file's content says what it is, whatever its name") {
   CHECK(looks_like_sentencepiece(least));
   CHECK_FALSE(looks_like_sentencepiece("\n{\"model\": {}}"));
   CHECK_FALSE(looks_like_sentencepiece("\n\r\n\t {}"));
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   for (const char* name : {"some.model", "tokenizer.json"}) {
     put(folder / name, least.substr(0, 20));
     CHECK_THROWS_WITH_AS(load_tokenizer(folder / name), doctest::Contains("model of SentencePiece"),
@@ -134,7 +114,7 @@ TEST_CASE("a file's content says what it is, whatever its name") {
 #if !SINTER_HAS_SENTENCEPIECE
 
 TEST_CASE("without the library, a model is refused with what to install") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   put(folder / "tokenizer.model", least);
   CHECK_THROWS_WITH_AS(load_tokenizer(folder.path()),
                        doctest::Contains("apt-get install libsentencepiece-dev"), FileError);
@@ -146,9 +126,7 @@ TEST_CASE("without the library, a model is refused with what to install") {
 namespace {
 
 Json reference(const std::string& name) {
-  std::ifstream file(std::string(SINTER_SOURCE_DIR) + "/tests/data/tokenizer/sentencepiece_" +
-                     name + ".json");
-  return Json::parse(file);
+  return Json::parse(get(references / ("sentencepiece_" + name + ".json")));
 }
 
 /// The file of a reference's model.
@@ -168,8 +146,8 @@ const std::string& trained(const std::string& type) {
   static std::map<std::string, std::string> models;
   std::string& model = models[type];
   if (!model.empty()) return model;
-  testing::TemporaryFolder folder;
-  put(folder / "text", testing::some_text(100'000));
+  TemporaryFolder folder;
+  put(folder / "text", some_text(100'000));
   const auto status =
       sentencepiece::SentencePieceTrainer::Train({{"input", (folder / "text").string()},
                                                   {"model_type", type},
@@ -208,7 +186,7 @@ TEST_CASE("ids and texts are those of SentencePiece's package") {
   for (const char* name : {"bpe", "unigram", "plain"}) {
     CAPTURE(name);
     const Json json = reference(name);
-    testing::TemporaryFolder folder;
+    TemporaryFolder folder;
     put(folder / "tokenizer.model", model_of(json));
     const Tokenizer tokenizer = load_tokenizer(folder.path());
     CHECK(tokenizer.vocabulary == std::int32_t(json["pieces"].size()));
@@ -250,7 +228,7 @@ TEST_CASE("a model that the SentencePiece library refuses is an error") {
     units.replace(0, 4, little_endian(0));
     return little_endian(1024) + units + '\0';
   }();
-  CHECK(problem_of(least + text(3, text(2, rules))) == "no problem");
+  read_sentencepiece(least + text(3, text(2, rules)));
   refuses("denormalizer_spec", least + text(5, text(2, rules)));
 }
 
@@ -290,7 +268,7 @@ TEST_CASE("a text that is cut at lines has the tokens of its parts, where that i
 }
 
 TEST_CASE("the end of a long text is cut into the best pieces, too") {
-  const std::string whole = testing::some_text(is_sample ? 40'000 : 400'000);
+  const std::string whole = some_text(is_sample ? 40'000 : 400'000);
   for (const std::string type : {"bpe", "unigram"}) {
     CAPTURE(type);
     const Tokenizer tokenizer = read_sentencepiece(trained(type));
@@ -344,12 +322,12 @@ TEST_CASE("LibTorch and SentencePiece in one program leave each other's variable
 }
 
 TEST_CASE("random texts have the ids of SentencePiece's package, where SINTER_PYTHON has it") {
-  const auto python = testing::python_with("sentencepiece");
+  const auto python = python_with("sentencepiece");
   if (!python) return;
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   RandomTexts random;
   std::vector<std::string> texts;
-  std::istringstream lines(testing::some_text(is_sample ? 30'000 : 300'000));
+  std::istringstream lines(some_text(is_sample ? 30'000 : 300'000));
   for (std::string line; std::getline(lines, line);) texts.push_back(line);
   for (int k = 0; k < (is_sample ? 1'000 : 10'000); ++k) texts.push_back(random.next(true));
   std::ofstream file(folder / "texts");

@@ -12,10 +12,9 @@
 #include <random>
 
 #include "data/tokenizer/line_cut.hpp"
-#include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "support/sanitized.hpp"
-#include "unit/files/support.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -23,17 +22,10 @@ using namespace sinter::detail::testing;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
-
-Tokenizer reference_tokenizer(const std::string& name) {
-  return load_tokenizer(fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / (name + ".json"));
-}
-
 /// The same without the added token that takes the white space before it.
 Tokenizer cutting_tokenizer(const std::string& name) {
   TemporaryFolder folder;
-  auto json = nlohmann::ordered_json::parse(
-      get(fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer" / (name + ".json")));
+  auto json = nlohmann::ordered_json::parse(get(references / (name + ".json")));
   auto& added = json["added_tokens"];
   std::erase_if(added.get_ref<nlohmann::ordered_json::array_t&>(),
                 [](const auto& token) { return token["lstrip"] == true; });

@@ -13,26 +13,22 @@
 #include <thread>
 
 #include "data/tokenizer/bpe.hpp"
-#include "sinter/data/tokenizer/tokenizer.hpp"
-#include "sinter/error.hpp"
-#include "support/folder.hpp"
+#include "data/tokenizer/characters.hpp"
 #include "support/json_rows.hpp"
 #include "support/python.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
 using Json = nlohmann::json;
-
-const fs::path references = fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer";
 
 /// The texts of the reference, each with its ids by each tokenizer.
 std::vector<Json> reference_rows() {
-  std::vector<Json> rows = testing::json_rows(references / "ids.jsonl");
+  std::vector<Json> rows = json_rows(references / "ids.jsonl");
   REQUIRE(rows.size() > 10);
   return rows;
 }
@@ -45,17 +41,10 @@ void require_reference(const Tokenizer& tokenizer, const std::string& name) {
   }
 }
 
-Tokenizer reference_tokenizer(const std::string& name) {
-  return load_tokenizer(references / (name + ".json"));
-}
-
 std::string utf8(std::uint32_t code) {
-  if (code < 0x80) return {char(code)};
-  if (code < 0x800) return {char(0xc0 | code >> 6), char(0x80 | (code & 63))};
-  if (code < 0x10000)
-    return {char(0xe0 | code >> 12), char(0x80 | (code >> 6 & 63)), char(0x80 | (code & 63))};
-  return {char(0xf0 | code >> 18), char(0x80 | (code >> 12 & 63)), char(0x80 | (code >> 6 & 63)),
-          char(0x80 | (code & 63))};
+  std::string text;
+  append_utf8(text, code);
+  return text;
 }
 
 /// Texts with what patterns tell apart, and with characters from all of Unicode.
@@ -100,7 +89,7 @@ TEST_CASE("GPT-2's own files give the ids of tiktoken") {
     MESSAGE("skipped: " << packed << " is not there");
     return;
   }
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   for (bool own_names : {true, false}) {
     const fs::path files = folder / (own_names ? "gpt2" : "other");
     fs::create_directory(files);
@@ -131,7 +120,7 @@ TEST_CASE("files of tokenizers give its ids") {
 }
 
 TEST_CASE("a folder with a tokenizer.json is read by it") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   fs::copy_file(references / "qwen2.json", folder / "tokenizer.json");
   require_reference(load_tokenizer(folder.path()), "qwen2");
 }
@@ -228,7 +217,7 @@ TEST_CASE("merging by scan and by heap is the same") {
       list.push_back({token(), token(), next});
     }
     const Merges merges(list);
-    Ids scanned(1 + random() % Merges::most_scanned);
+    Ids scanned(1 + random() % Merges::max_scanned);
     for (std::int32_t& token : scanned) token = std::int32_t(random() % 4);
     Ids heaped = scanned;
     scanned.resize(merges.apply_by_scan(scanned.data(), scanned.size()));
@@ -245,10 +234,10 @@ TEST_CASE("a piece of 300,000 bytes takes no square of the time") {
 }
 
 TEST_CASE("20,000 random texts have the ids of tokenizers, where SINTER_PYTHON has it") {
-  const auto python = testing::python_with("tokenizers");
+  const auto python = python_with("tokenizers");
   if (!python) return;
   const char* asked = std::getenv("SINTER_TEST_TEXTS");  // 1000000 makes it a soak
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   RandomTexts random;
   std::vector<std::string> texts;
   std::ofstream file(folder / "texts");

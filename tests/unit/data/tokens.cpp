@@ -8,8 +8,7 @@
 
 #include "sinter/data/token_file.hpp"
 #include "sinter/data/windows.hpp"
-#include "sinter/error.hpp"
-#include "unit/files/support.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -18,7 +17,7 @@ using namespace sinter::detail::testing;
 namespace {
 
 constexpr TokensOptions options{.context = 16, .vocabulary = 512};
-const std::string tokenizer = SINTER_SOURCE_DIR "/tests/data/tokenizer/qwen2.json";
+const std::string tokenizer = references / "qwen2.json";
 
 struct Data {
   TemporaryFolder folder;

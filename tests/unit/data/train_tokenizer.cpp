@@ -4,30 +4,24 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "data/tokenizer/bpe_trainer.hpp"
-#include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/data/tokenizer/train.hpp"
-#include "sinter/error.hpp"
-#include "sinter/files/io.hpp"
-#include "support/folder.hpp"
 #include "support/python.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string references = SINTER_SOURCE_DIR "/tests/data/tokenizer";
-const std::string text = references + "/trained.txt";
+const std::string text = references / "trained.txt";
 
 TokenizerTraining as_reference() {
   return {.size = 500, .min_frequency = 2, .special = {"<|endoftext|>"}};
@@ -35,11 +29,6 @@ TokenizerTraining as_reference() {
 
 Json trained(const std::vector<std::string>& paths, const TokenizerTraining& training) {
   return Json::parse(train_tokenizer(DataFiles(paths), training).json);
-}
-
-std::string written(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-  return path.string();
 }
 
 std::vector<std::string> merges_of(const Json& json) {
@@ -73,7 +62,7 @@ TEST_CASE("the pair that comes most often is merged first, of equal ones the one
 }
 
 TEST_CASE("a trained tokenizer is the file that tokenizers makes of the same text") {
-  const Json expected = Json::parse(read_file(references + "/trained.json"));
+  const Json expected = Json::parse(get(references / "trained.json"));
   CHECK(trained({text}, as_reference()) == expected);
   TokenizerTraining threads = as_reference();
   for (int count : {1, 3}) {
@@ -83,11 +72,11 @@ TEST_CASE("a trained tokenizer is the file that tokenizers makes of the same tex
 }
 
 TEST_CASE("large files give the same whatever the threads, and compressed ones as their content") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string large;  // above a megabyte, so that threads share it
-  const std::string small = read_file(text);
+  const std::string small = get(text);
   for (int k = 0; k < 500; ++k) large += small + std::to_string(k * 7919) + "\n";
-  const std::string file = written(folder / "large", large);
+  const std::string file = put(folder / "large", large);
   TokenizerTraining training{.size = 600, .threads = 1};
   const std::string one = train_tokenizer(DataFiles({file}), training).json;
   training.threads = 4;
@@ -97,26 +86,26 @@ TEST_CASE("large files give the same whatever the threads, and compressed ones a
 }
 
 TEST_CASE("each line is a text of its own, and so is each file") {
-  testing::TemporaryFolder folder;
-  const std::string lines = written(folder / "lines", "x\n\n\nx\n\n\n");
+  TemporaryFolder folder;
+  const std::string lines = put(folder / "lines", "x\n\n\nx\n\n\n");
   CHECK(merges_of(trained({lines}, {.size = 300})).empty());
-  const std::string a = written(folder / "a", "12"), b = written(folder / "b", "34");
+  const std::string a = put(folder / "a", "12"), b = put(folder / "b", "34");
   CHECK(merges_of(trained({a, b}, {.size = 300})) == std::vector<std::string>{"1 2", "3 4"});
-  const std::string together = written(folder / "together", "1234");
+  const std::string together = put(folder / "together", "1234");
   CHECK(merges_of(trained({together}, {.size = 300})).size() == 3);
 }
 
 TEST_CASE("a trained tokenizer is read, gives any bytes again, and knows its special tokens") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   const std::string bad = "\xff\xfe and \xc3\xc3";
   std::string often;
   for (int k = 0; k < 500; ++k) often += bad + "\n";
-  const std::string file = written(folder / "bytes", often);
+  const std::string file = put(folder / "bytes", often);
   const TrainedTokenizer made = train_tokenizer(
       DataFiles({text, file}), {.size = 400, .special = {"<|endoftext|>", "<|user|>"}});
   CHECK(made.tokens == 400);
   CHECK(made.merges == 400 - 258);
-  const Tokenizer tokenizer = load_tokenizer(written(folder / "tokenizer.json", made.json));
+  const Tokenizer tokenizer = load_tokenizer(put(folder / "tokenizer.json", made.json));
   CHECK(tokenizer.vocabulary == 400);
   REQUIRE(tokenizer.special.size() == 2);
   CHECK(tokenizer.special[1].id == 1);
@@ -127,8 +116,8 @@ TEST_CASE("a trained tokenizer is read, gives any bytes again, and knows its spe
 }
 
 TEST_CASE("where the text has no more pairs, there are fewer tokens than were asked for") {
-  testing::TemporaryFolder folder;
-  const std::string file = written(folder / "short", "abab abab ab");
+  TemporaryFolder folder;
+  const std::string file = put(folder / "short", "abab abab ab");
   const TrainedTokenizer all = train_tokenizer(DataFiles({file}), {.size = 1000});
   CHECK(all.tokens == 256 + all.merges);
   CHECK(all.words == 3);
@@ -166,14 +155,14 @@ TEST_CASE("sizes and special tokens that cannot be are refused") {
 }
 
 TEST_CASE("real text gives the file of tokenizers, where SINTER_PYTHON has it") {
-  const auto python = testing::python_with("tokenizers");
+  const auto python = python_with("tokenizers");
   if (!python) return;
   const fs::path data = SINTER_TEST_DATA;
   if (!fs::exists(data / "wikitext2")) {
     MESSAGE("skipped: " << data << " is not there");
     return;
   }
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   std::string texts;
   for (const char* name : {"tinyshakespeare/input.txt.xz", "wikitext2/wiki.valid.raw.xz",
                            "dialogue/dev.turns.jsonl.xz"}) {
@@ -187,7 +176,7 @@ TEST_CASE("real text gives the file of tokenizers, where SINTER_PYTHON has it") 
   REQUIRE(std::system(
               (command + " 8000 2 '" + out + "'" + texts + " --special '<s>' '</s>'").c_str()) ==
           0);
-  const Json expected = Json::parse(read_file(out));
+  const Json expected = Json::parse(get(out));
   fs::remove(out);
   REQUIRE(expected["model"]["merges"].size() == 8000 - 258);
   CHECK(trained({folder.path().string()},

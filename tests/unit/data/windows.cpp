@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "sinter/error.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
+using namespace sinter::detail::testing;
 
 namespace {
 
@@ -55,20 +56,6 @@ Tokens firsts(Source& source, int batches, int context) {
     for (int s = 0; s < batch.sequences(); ++s) all.push_back(window(batch, s, context));
   }
   return all;
-}
-
-template <class Make>
-std::string refusal(Make make) {
-  try {
-    make();
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

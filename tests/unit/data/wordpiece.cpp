@@ -3,85 +3,58 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "sinter/data/tokenizer/tokenizer.hpp"
-#include "sinter/error.hpp"
-#include "support/folder.hpp"
 #include "support/json_rows.hpp"
+#include "unit/data/support.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
-namespace fs = std::filesystem;
+using namespace sinter::detail::testing;
 
 namespace {
 
-using Ids = std::vector<std::int32_t>;
 using Json = nlohmann::json;
-
-const fs::path references = fs::path(SINTER_SOURCE_DIR) / "tests/data/tokenizer";
-
-Json json_of(const fs::path& path) {
-  std::ifstream file(path);
-  return Json::parse(file);
-}
-
-void put(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
 
 const std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\nno\n##ise\n##s\n.\nn\u00e9\nne\n";
 
 /// The folder's file vocab.txt, with a tokenizer_config.json beside it unless that is empty.
-Tokenizer of_lines(const testing::TemporaryFolder& folder, const std::string& lines,
+Tokenizer of_lines(const TemporaryFolder& folder, const std::string& lines,
                    const std::string& config = "") {
   put(folder / "vocab.txt", lines);
   if (!config.empty()) put(folder / "tokenizer_config.json", config);
   return load_tokenizer(folder.path());
 }
 
-std::string refusal(const std::function<void()>& load) {
-  try {
-    load();
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 void refuses_lines(const std::string& message, const std::string& lines,
                    const std::string& config = "") {
-  testing::TemporaryFolder folder;
-  const std::string said = refusal([&] { of_lines(folder, lines, config); });
+  TemporaryFolder folder;
+  const std::string said = message_of([&] { of_lines(folder, lines, config); });
   CAPTURE(said);
-  CHECK(said.find(message) != said.npos);
+  CHECK(contains(said, message));
   CHECK(said.starts_with("The tokenizer " + (folder / "vocab.txt").string() + " cannot be used: "));
 }
 
 void refuses_json(const std::string& message, const std::function<void(Json&)>& change) {
-  testing::TemporaryFolder folder;
-  Json json = json_of(references / "bert_uncased.json");
+  TemporaryFolder folder;
+  Json json = Json::parse(get(references / "bert_uncased.json"));
   change(json);
   put(folder / "t.json", json.dump());
-  const std::string said = refusal([&] { load_tokenizer(folder / "t.json"); });
-  CAPTURE(said);
-  CHECK(said.find(message) != said.npos);
+  check_refused([&] { load_tokenizer(folder / "t.json"); }, message);
 }
 
 }  // namespace
 
 TEST_CASE("tokens have the text that tokenizers gives them") {
-  const std::vector<Json> rows = testing::json_rows(references / "decoded.jsonl");
+  const std::vector<Json> rows = json_rows(references / "decoded.jsonl");
   REQUIRE(rows.size() == 120);
   for (const Json& row : rows) {
     const Ids ids = row["ids"];
     CAPTURE(row["text"]);
-    const Tokenizer tokenizer =
-        load_tokenizer(references / (row["name"].get<std::string>() + ".json"));
+    const Tokenizer tokenizer = reference_tokenizer(row["name"]);
     CHECK(tokenizer.text_of(ids) == row["text"].get<std::string>());
   }
 }
@@ -89,18 +62,18 @@ TEST_CASE("tokens have the text that tokenizers gives them") {
 TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") {
   for (const char* name : {"bert_uncased", "bert_cased"}) {
     CAPTURE(name);
-    const Json json = json_of(references / (std::string(name) + ".json"));
+    const Json json = Json::parse(get(references / (std::string(name) + ".json")));
     std::vector<std::string> lines(json["model"]["vocab"].size());
     for (const auto& [piece, id] : json["model"]["vocab"].items())
       lines[id.get<std::size_t>()] = piece;
     std::string text;
     for (const std::string& line : lines) text += line + "\r\n";
-    testing::TemporaryFolder folder;
+    TemporaryFolder folder;
     // Corpora without capitals and with them tell which it is.
     const Tokenizer tokenizer = of_lines(folder, text);
     CHECK(tokenizer.special.size() == 5);
     int compared = 0;
-    for (const Json& row : testing::json_rows(references / "ids.jsonl")) {
+    for (const Json& row : json_rows(references / "ids.jsonl")) {
       const Ids expected = row["ids"][name];
       const bool has_added = std::ranges::any_of(
           expected, [&](std::int32_t id) { return id >= tokenizer.vocabulary; });
@@ -114,7 +87,7 @@ TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") 
 }
 
 TEST_CASE("capitals count where the vocabulary has some, or as tokenizer_config.json says") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   CHECK(of_lines(folder, vocabulary).encode("NOise n\u00e9 x [CLS]") == Ids{3, 4, 8, 1, 2});
   CHECK(of_lines(folder, vocabulary + "No\n").encode("NO No no n\u00e9") == Ids{1, 9, 3, 7});
   CHECK(of_lines(folder, vocabulary, R"({"do_lower_case": false})").encode("NO no") == Ids{1, 3});
@@ -143,18 +116,18 @@ TEST_CASE("BERT's own vocabulary of small letters is known as such") {
 }
 
 TEST_CASE("a text that is cut at a line has the tokens of the whole, unless tokens span lines") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   const Tokenizer tokenizer = of_lines(folder, vocabulary);
   CHECK(tokenizer.cuts_at_lines);
   Ids ids = tokenizer.encode("noise\n");
   const Ids behind = tokenizer.encode("nos");
   ids.insert(ids.end(), behind.begin(), behind.end());
   CHECK(tokenizer.encode("noise\nnos") == ids);
-  CHECK_FALSE(load_tokenizer(references / "bert_uncased.json").cuts_at_lines);  // has "New Word"
+  CHECK_FALSE(reference_tokenizer("bert_uncased").cuts_at_lines);  // has "New Word"
 }
 
 TEST_CASE("words that are too long, or no UTF-8, are unknown") {
-  testing::TemporaryFolder folder;
+  TemporaryFolder folder;
   const Tokenizer tokenizer = of_lines(folder, vocabulary);
   std::string word = "no";
   for (int k = 0; k < 98; ++k) word += "s";

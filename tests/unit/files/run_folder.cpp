@@ -6,23 +6,13 @@
 
 #include <csignal>
 
-#include "unit/files/support.hpp"
+#include "unit/files/runs.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
 using namespace sinter::detail::testing;
-using Mode = RunFolder::Mode;
 
 namespace {
-
-fs::path save(RunFolder& run, std::int64_t step, bool best = false, const char* content = "x") {
-  auto fill = [&](CheckpointWriter& writer) { writer.add_file("model.safetensors", content); };
-  return run.save(step, "{}", fill, best);
-}
-
-std::string refusal(const fs::path& path, Mode mode) {
-  return message_of([&] { RunFolder run(path, mode); });
-}
 
 void damage(const fs::path& file) {
   std::string content = get(file);
@@ -93,10 +83,7 @@ TEST_CASE("a used folder is not begun anew, an unused one not resumed") {
   RunFolder anew(folder / "own", Mode::either);
   CHECK(!anew.resume_point());
   CHECK(contains(anew.take_warnings(), "ended before its first checkpoint. Its steps are lost"));
-  {
-    RunFolder run(folder / "used", Mode::fresh);
-    save(run, 7);
-  }
+  save_run(folder / "used", {7});
   CHECK(contains(refusal(folder / "used", Mode::fresh), "a run that has reached step 7"));
   CHECK(get(folder / "own/notes.txt") == "mine");
 
@@ -145,10 +132,7 @@ TEST_CASE("damaged checkpoints are passed over, kept under another name and told
 
 TEST_CASE("a run of which no checkpoint is good is an error, and nothing in it changes") {
   TemporaryFolder folder;
-  {
-    RunFolder run(folder / "run", Mode::fresh);
-    save(run, 10);
-  }
+  save_run(folder / "run", {10});
   damage(folder / "run/step-00000010/model.safetensors");
   for (Mode mode : {Mode::resume, Mode::either}) {
     std::string text = refusal(folder / "run", mode);
@@ -161,11 +145,7 @@ TEST_CASE("a run of which no checkpoint is good is an error, and nothing in it c
 
 TEST_CASE("a checkpoint of a newer Sinter is refused, and no older one takes its place") {
   TemporaryFolder folder;
-  {
-    RunFolder run(folder / "run", Mode::fresh);
-    save(run, 10);
-    save(run, 20);
-  }
+  save_run(folder / "run", {10, 20});
   std::string rest =
       "\",\n\"format\":\"sinter-checkpoint\",\"version\":3,\"sinter\":\"9.8.7\",\"all\":\"else\"}";
   put(folder / "run/step-00000020/manifest.json", "{\"checksum\":\"" + hash_of(rest) + rest);
@@ -181,10 +161,7 @@ TEST_CASE("a checkpoint of a newer Sinter is refused, and no older one takes its
 
 TEST_CASE("a checkpoint under another step's name is not trusted") {
   TemporaryFolder folder;
-  {
-    RunFolder run(folder / "run", Mode::fresh);
-    save(run, 10);
-  }
+  save_run(folder / "run", {10});
   fs::copy(folder / "run/step-00000010", folder / "run/step-00000099", fs::copy_options::recursive);
   RunFolder run(folder / "run", Mode::resume);
   CHECK(run.resume_point()->step() == 10);
@@ -193,11 +170,7 @@ TEST_CASE("a checkpoint under another step's name is not trusted") {
 
 TEST_CASE("remains of crashed saves are mended: temporary names, links, a replaced folder") {
   TemporaryFolder folder;
-  {
-    RunFolder run(folder / "run", Mode::fresh);
-    save(run, 10);
-    save(run, 20);
-  }
+  save_run(folder / "run", {10, 20});
   fs::path path = folder / "run";
   fs::create_directory(path / ".step-00000030.tmp-12");
   put(path / ".step-00000030.tmp-12/model.safetensors", "half");

@@ -7,22 +7,11 @@
 #include <vector>
 
 #include "sinter/files/metrics_log.hpp"
-#include "sinter/files/run_folder.hpp"
-#include "unit/files/support.hpp"
+#include "unit/files/runs.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
 using namespace sinter::detail::testing;
-using Mode = RunFolder::Mode;
-
-namespace {
-
-void save(RunFolder& run, std::int64_t step) {
-  auto fill = [](CheckpointWriter& writer) { writer.add_file("model.safetensors", "weights"); };
-  run.save(step, "{}", fill);
-}
-
-}  // namespace
 
 TEST_CASE("no link is followed to a file of a run") {
   TemporaryFolder folder;
@@ -31,7 +20,7 @@ TEST_CASE("no link is followed to a file of a run") {
   for (const char* target : {"../victim", "../nothing"}) {
     CAPTURE(target);
     fs::create_symlink(target, folder / "run/lock");
-    std::string text = message_of([&] { RunFolder run(folder / "run", Mode::fresh); });
+    std::string text = refusal(folder / "run", Mode::fresh);
     CHECK(contains(text, "lock is a link, and none is followed to a file of a run. Move it away"));
     fs::remove(folder / "run/lock");
 
@@ -69,7 +58,7 @@ TEST_CASE("a pipe or a socket in place of a run's file is refused and not waited
 TEST_CASE("a file called lock that no run has written is not overwritten") {
   TemporaryFolder folder;
   put(folder / "lock", "dependencies: …\n");
-  std::string text = message_of([&] { RunFolder run(folder.path(), Mode::fresh); });
+  std::string text = refusal(folder.path(), Mode::fresh);
   CHECK(contains(text, "lock is not the lock of a run, and is not overwritten"));
   CHECK(get(folder / "lock") == "dependencies: …\n");
 }
@@ -78,15 +67,11 @@ TEST_CASE(
     "files of a run's checkpoints are not links, those of checkpoints from elsewhere may be") {
   TemporaryFolder folder;
   fs::path checkpoint = folder / "run/step-00000020";
-  {
-    RunFolder run(folder / "run", Mode::fresh);
-    save(run, 10);
-    save(run, 20);
-  }
+  save_run(folder / "run", {10, 20});
   for (const char* name : {"model.safetensors", "manifest.json"}) {
     fs::rename(checkpoint / name, folder / name);
     fs::create_symlink(folder / name, checkpoint / name);
-    std::string text = message_of([&] { RunFolder run(folder / "run", Mode::resume); });
+    std::string text = refusal(folder / "run", Mode::resume);
     CHECK(contains(text, std::string(name) + " is a link, and none is followed"));
     CHECK(CheckpointReader(checkpoint).step() == 20);  // as --weights takes it
     fs::remove(checkpoint / name);
@@ -122,18 +107,15 @@ TEST_CASE("a run in a folder that is in use for other things touches only what i
 TEST_CASE("a link called last that no run has made is neither swung nor removed") {
   TemporaryFolder folder;
   fs::create_symlink("chapter-7", folder / "last");
-  std::string text = message_of([&] { RunFolder run(folder.path(), Mode::fresh); });
+  std::string text = refusal(folder.path(), Mode::fresh);
   CHECK(contains(text, "last is a link to chapter-7, which no run has made. Move it away"));
   CHECK(fs::read_symlink(folder / "last") == "chapter-7");
 }
 
 TEST_CASE("a checkpoint of another run is neither resumed from, nor replaced, nor removed") {
   TemporaryFolder folder;
-  for (const char* name : {"run", "other"}) {
-    RunFolder run(folder / name, Mode::fresh);
-    save(run, 10);
-    save(run, name == std::string("run") ? 20 : 30);
-  }
+  save_run(folder / "run", {10, 20});
+  save_run(folder / "other", {10, 30});
   CHECK(CheckpointReader(folder / "run/last").run() !=
         CheckpointReader(folder / "other/last").run());
   CHECK(CheckpointReader(folder / "run/last").run() ==
@@ -143,7 +125,7 @@ TEST_CASE("a checkpoint of another run is neither resumed from, nor replaced, no
   };
   bring("step-00000030", "step-00000030");
   for (Mode mode : {Mode::resume, Mode::either}) {
-    std::string text = message_of([&] { RunFolder run(folder / "run", mode); });
+    std::string text = refusal(folder / "run", mode);
     CHECK(contains(text, "run/step-00000030 is a checkpoint of another run ("));
     CHECK(contains(text, "Nothing was changed. Move it away; or,"));
   }
@@ -168,7 +150,7 @@ TEST_CASE("a checkpoint of another run is neither resumed from, nor replaced, no
   // Which run a folder is of is known from its lock, or, without it, from its newest checkpoint.
   fs::remove_all(folder / "run/step-00000005");
   fs::remove(folder / "run/lock");
-  std::string text = message_of([&] { RunFolder run(folder / "run", Mode::resume); });
+  std::string text = refusal(folder / "run", Mode::resume);
   CHECK(contains(text, "step-00000050 is a checkpoint of another run"));
   fs::remove_all(folder / "run/step-00000099");
   CHECK(RunFolder(folder / "run", Mode::resume).resume_point()->step() == 50);
@@ -194,6 +176,6 @@ TEST_CASE("text that another process wrote into a lock cannot steer a terminal")
   TemporaryFolder folder;
   RunFolder run(folder / "run", Mode::fresh);
   std::ofstream(folder / "run/lock") << "pid \x1b[2J 7 on elsewhere\nrun \x1b[2J\n";
-  std::string text = message_of([&] { RunFolder other(folder / "run", Mode::either); });
+  std::string text = refusal(folder / "run", Mode::either);
   CHECK(contains(text, "pid \\x1b[2J 7 on elsewhere."));
 }

@@ -7,26 +7,11 @@
 #include <thread>
 
 #include "sinter/files/metrics_log.hpp"
-#include "sinter/files/run_folder.hpp"
-#include "unit/files/support.hpp"
+#include "unit/files/runs.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
 using namespace sinter::detail::testing;
-using Mode = RunFolder::Mode;
-
-namespace {
-
-fs::path save(RunFolder& run, std::int64_t step) {
-  auto fill = [](CheckpointWriter& writer) { writer.add_file("model.safetensors", "weights"); };
-  return run.save(step, "{}", fill);
-}
-
-std::string refusal(const fs::path& path) {
-  return message_of([&] { RunFolder run(path, Mode::either); });
-}
-
-}  // namespace
 
 TEST_CASE("a run whose folder is renamed goes on where it is now, and says so") {
   TemporaryFolder folder;

@@ -34,10 +34,10 @@ std::vector<std::string> names_in(const fs::path& folder) {
 }
 
 /// Writes a model, reads it by its index, and gives the names of its files.
-std::vector<std::string> written(const fs::path& folder, std::uint64_t most) {
+std::vector<std::string> written(const fs::path& folder, std::uint64_t max_bytes) {
   fs::create_directory(folder);
   const Model model;
-  write_shards(folder, model.tensors, most);
+  write_shards(folder, model.tensors, max_bytes);
   put(folder / "config.json", "{}");  // as a folder of Hugging Face's has
   std::vector<float> read(9);
   std::vector<Expected> expected{{"d", {1}, read.data(), Dtype::f32},
@@ -74,8 +74,13 @@ TEST_CASE("tensors that do not fit are shards in order, with an index that says 
             {"d", shard(1, 2)}, {"a", shard(1, 2)}, {"b", shard(1, 2)}, {"c", shard(2, 2)}});
   CHECK(written(folder / "three", 12) ==
         std::vector<std::string>{shard(1, 3), shard(2, 3), shard(3, 3), index});
-  // b is larger than a file may be, and has one alone.
+  // b is larger than max_bytes, and has a file of its own.
   CHECK(SafetensorsFile(folder / "three" / shard(2, 3)).tensors().size() == 1);
   CHECK(written(folder / "four", 1).size() == 5);
-  CHECK_THROWS_AS(write_shards(folder / "four", Model().tensors, 0), ArgumentError);
+  // One tensor is one file without an index, however large it is.
+  const Model model;
+  fs::create_directory(folder / "one");
+  write_shards(folder / "one", std::span(model.tensors).subspan(2, 1), 1);
+  CHECK(names_in(folder / "one") == std::vector<std::string>{"model.safetensors"});
+  CHECK_THROWS_AS(write_shards(folder / "four", model.tensors, 0), ArgumentError);
 }

@@ -13,13 +13,14 @@
 
 namespace sinter::detail::testing {
 
-/// Writes a new file. (ext4 flushes a file that is emptied and written again when it is closed,
-/// which costs milliseconds, but not a new one.)
-inline void put(const fs::path& path, const std::string& content) {
+/// Writes a new file, and returns its path. (ext4 flushes a file that is emptied and written again
+/// when it is closed, which costs milliseconds, but not a new one.)
+inline std::string put(const fs::path& path, const std::string& content) {
   fs::remove(path);
   std::ofstream out(path, std::ios::binary);
   out << content;
   REQUIRE(out.flush().good());
+  return path.string();
 }
 
 inline std::string get(const fs::path& path) {
