@@ -37,16 +37,16 @@ struct Load {
 /// the best assignment. Between equal slices, and between ranks with equal loads, the first one comes first.
 /// requires  Model::offsets are those of trained parts that are not split into equal shards
 constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
-  std::vector<OwnedSlice> slices = detail::ownable_slices(model);
-  std::vector<short> largest_first(slices.size(), 0);
-  for (std::size_t k = 0; k < slices.size(); ++k) largest_first[k] = short(k);
-  std::ranges::sort(largest_first, [&](short a, short b) {
+  std::vector<OwnedSlice> slices = ownable_slices(model);
+  std::vector<int> largest_first(slices.size(), 0);
+  for (std::size_t k = 0; k < slices.size(); ++k) largest_first[k] = int(k);
+  std::ranges::sort(largest_first, [&](int a, int b) {
     const std::int64_t one = slices[std::size_t(a)].size, other = slices[std::size_t(b)].size;
     return one > other || (one == other && a < b);
   });
-  std::vector<detail::Load> loads;
+  std::vector<Load> loads;
   for (int rank = 0; rank < ranks; ++rank) loads.push_back({0, rank});
-  for (const short k : largest_first) {
+  for (const int k : largest_first) {
     std::pop_heap(loads.begin(), loads.end());
     slices[std::size_t(k)].owner = loads.back().rank;
     loads.back().elements += slices[std::size_t(k)].size;
