@@ -35,7 +35,7 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   graph.nodes.assign(model.nodes.begin(), model.nodes.end());
   graph.blocks.assign(model.blocks.begin(), model.blocks.end());
   graph.units.assign(model.units.begin(), model.units.end());
-  const Sizes sizes = detail::sizes_for(v.sizes, plan.micro, v.micro);
+  const Sizes sizes = sizes_for(v.sizes, plan.micro, v.micro);
   std::vector<LayerCall> layer_calls;
   const std::vector<UnitPlan> plans = plan_units(graph, sizes, v.recomputed, true, layer_calls);
   choose_plans(graph, v.recomputed);
