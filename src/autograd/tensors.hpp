@@ -12,7 +12,7 @@ at::ScalarType scalar_type(Element element);
 at::ScalarType computed_as(Element element);
 
 /// A parameter, or a running value.
-struct Held {
+struct LayerTensor {
   int number = 0;                   ///< in the order of the layer
   std::vector<std::int64_t> shape;  ///< as in files
   at::Tensor tensor;                ///< a leaf of the graph, or a buffer
@@ -20,13 +20,13 @@ struct Held {
 };
 
 /// Those of a layer.
-struct HeldTensors {
-  std::vector<Held> parameters, buffers;
+struct LayerTensors {
+  std::vector<LayerTensor> parameters, buffers;
 };
 
 /// Puts the tensors of some code into the order of the layer.
 /// throws    ArgumentError that lists all differences in names and shapes
-HeldTensors hold(const AutogradSpec& spec, const Code& code);
+LayerTensors match_tensors(const AutogradSpec& spec, const Code& code);
 
 /// The name of the layer's type, for messages.
 std::string name_of(const AutogradSpec& spec);

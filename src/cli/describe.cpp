@@ -142,12 +142,12 @@ std::string parameters_text(const RecipeView& recipe) {
 }
 
 std::string buffers_text(const PlanView& plan) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t limit = 16;
   std::vector<Buffer> buffers(plan.training.buffers.begin(), plan.training.buffers.end());
   std::sort(buffers.begin(), buffers.end(), [](const Buffer& x, const Buffer& y) {
     return std::pair(-x.bytes, x.offset) < std::pair(-y.bytes, y.offset);
   });
-  std::size_t shown = std::min(most, buffers.size());
+  std::size_t shown = std::min(limit, buffers.size());
   std::string text =
       fmt::format("buffers of the training step, the largest {} of {}\n", shown, buffers.size());
   for (const Buffer& b : std::span(buffers).first(shown)) {

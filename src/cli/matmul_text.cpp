@@ -130,7 +130,7 @@ std::string matmul_text(const MatmulRate& rate) {
 }
 
 std::string odd_sizes_text(const RecipeView& recipe) {
-  constexpr int multiple = 8, most = 3;
+  constexpr int multiple = 8, limit = 3;
   std::string names;
   int count = 0;
   const Model& model = recipe.plan->model;
@@ -139,11 +139,11 @@ std::string odd_sizes_text(const RecipeView& recipe) {
     const int rows = param.rows + param.padding;
     if (rows % multiple == 0 && param.columns % multiple == 0) continue;
     if (!is_multiplied(model, p)) continue;
-    if (++count <= most)
+    if (++count <= limit)
       names += fmt::format("{}{} {} × {}", count > 1 ? ", " : "", p.name, rows, param.columns);
   }
   if (count == 0) return "";
-  if (count > most) names += ", …";
+  if (count > limit) names += ", …";
   return fmt::format(
       "        {} matri{} a side that is no multiple of {}, which matrix units want: {}\n", count,
       count == 1 ? "x has" : "ces have", multiple, names);

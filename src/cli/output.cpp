@@ -59,8 +59,8 @@ bool write_at_once(int descriptor, std::string_view part) {
 void prepare_standard_streams() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    int held = ::open("/dev/null", O_RDWR);
-    if (held < 0) held = ::open("/", O_PATH);  // there is no /dev
+    int opened = ::open("/dev/null", O_RDWR);
+    if (opened < 0) opened = ::open("/", O_PATH);  // there is no /dev
   }
   ::signal(SIGXFSZ, SIG_IGN);
 }

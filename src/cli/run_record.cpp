@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-constexpr std::uint64_t most_record_bytes = 64 << 20;
+constexpr std::uint64_t max_record_bytes = 64 << 20;
 
 bool is_utf8(const std::string& text) try {
   (void)Json(text).dump();
@@ -51,7 +51,7 @@ Json read_record(const fs::path& path) {
   if (type == fs::file_type::not_found) return Json::array();
   if (type != fs::file_type::regular)
     throw FileError(fmt::format("{} is no regular file. Move it away.", path.string()));
-  const std::string text = read_file(path, most_record_bytes);
+  const std::string text = read_file(path, max_record_bytes);
   try {
     Json starts = parse_json(text);
     auto is_start = [](const Json& one) { return one.is_object() && one.contains("command"); };

@@ -89,13 +89,13 @@ class Run {
     if (a.resume) check_steps();
     check_profile();
     data = open_training_data(*recipe, a);
-    tell(data.notes);
+    report(data.notes);
     watch = DataWatch(data.changed);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(
         recipe, TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a)});
     trainer->require_memory_to_train();
-    if (a.weights) tell(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
+    if (a.weights) report(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
     make_loop();
   }
 
@@ -105,12 +105,12 @@ class Run {
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     note_lines(folder->take_warnings());
     if (is_first(a)) finish(end);
-    if (profile) tell(profile->finish());
+    if (profile) report(profile->finish());
     return end == LoopEnd::stopped ? exit_stopped : exit_done;
   }
 
  private:
-  void tell(const std::string& text) const {
+  void report(const std::string& text) const {
     if (!a.quiet) note_lines(text);
   }
   /// Decides whether --resume=auto goes on or begins.
@@ -122,7 +122,7 @@ class Run {
     }
     require_flag(!a.data.empty(), "--data PATH...", a.verb);
     require_good_options(*recipe);
-    tell(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
+    report(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
   }
   /// The run's folder, which the first rank writes.
   std::unique_ptr<RunFolder> folder_at(const std::filesystem::path& path, RunFolder::Mode mode) {
@@ -133,9 +133,9 @@ class Run {
     folder = folder_at(*a.out, RunFolder::Mode::resume);
     note_lines(folder->take_warnings());
     record.emplace(folder->path());
-    tell(record->take_over_data(a));
+    report(record->take_over_data(a));
     record->take_over_tensorboard(a);
-    tell(take_over(*folder->resume_point(), *recipe, a));
+    report(take_over(*folder->resume_point(), *recipe, a));
   }
   void check_steps() const {
     std::int64_t step = folder->resume_point()->step();
@@ -145,8 +145,8 @@ class Run {
                       "Give a larger --steps.",
                       *a.out, step, options.steps));
     if (step == options.steps)
-      tell(fmt::format("the run in {} is at step {} already; a larger --steps would go on.", *a.out,
-                       step));
+      report(fmt::format("the run in {} is at step {} already; a larger --steps would go on.",
+                         *a.out, step));
   }
 
   World world() const {
@@ -197,7 +197,7 @@ class Run {
 
   ReadStage read_stage() {
     if (a.workers > 1 && !data.training->divides())
-      tell(
+      report(
           fmt::format("the source of these data gives its batches one after the other: 1 worker "
                       "prepares them, not {}.",
                       a.workers));
@@ -234,7 +234,7 @@ class Run {
   /// What the first rank says and writes beside checkpoints.
   void make_reports() {
     if (!record) record.emplace(folder->path());
-    tell(record->add_start(*recipe, a, a.binary, trainer->steps()));
+    report(record->add_start(*recipe, a, a.binary, trainer->steps()));
     Progress::Scale scale{options.steps, double(recipe->plan->flops_per_token)};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) print_if_possible(to, header());
@@ -244,7 +244,7 @@ class Run {
     options.on_step = [this](const StepRecord& record) {
       if (events) events->step(record);
       progress->step(record);
-      tell_of_unplanned_memory();
+      report_unplanned_memory();
       progress->warn(watch.look());
       if (events) progress->warn(events->take_warnings());
     };
@@ -256,7 +256,7 @@ class Run {
   }
 
   /// Says, after the first step, what layers took beside the arena in it.
-  void tell_of_unplanned_memory() {
+  void report_unplanned_memory() {
     const std::int64_t bytes = std::exchange(measured, true) ? 0 : unplanned_bytes();
     if (bytes > 0)
       progress->line(fmt::format("note    layers took {} beside the arena in the first step",

@@ -53,12 +53,12 @@ bool predicts_what_follows(const Model& model, int tokens) {
 
 /// throws    ArgumentError if a prompt is longer than a side of an encoder-decoder
 void check_length(std::string_view side, const std::vector<std::int32_t>& tokens,
-                  std::string_view name, int most) {
-  if (tokens.size() > std::size_t(most))
+                  std::string_view name, int limit) {
+  if (tokens.size() > std::size_t(limit))
     throw ArgumentError(fmt::format(
         "The prompt has {} tokens for the {}, and the recipe's {} is {}. Shorten it, or "
         "build the recipe with a larger {}.",
-        tokens.size(), side, name, most, name));
+        tokens.size(), side, name, limit, name));
 }
 
 /// throws    ArgumentError if the model cannot write behind the prompt

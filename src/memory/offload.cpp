@@ -19,8 +19,8 @@ void each_slice_outside(Machine& machine, const BoundUnits& units, Space space, 
   units.each_slice(
       std::array{space},
       [&](const PlacedSlice& slice) {
-        const std::int64_t held = slice.at(model.splits(space)) * bytes;
-        visit(machine.offloaded_at(space) + held, slice.here[0], slice.size * bytes);
+        const std::int64_t offset = slice.at(model.splits(space)) * bytes;
+        visit(machine.offloaded_at(space) + offset, slice.here[0], slice.size * bytes);
       },
       number);
 }

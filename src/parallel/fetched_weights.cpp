@@ -32,10 +32,10 @@ void copy_weights(Machine& machine, const Bound& bound) {
   for (const bool decayed : {true, false}) {
     const std::int64_t before = decayed ? 0 : model.part_elements(unit, true);
     const std::int64_t size = decayed ? model.block(unit).decayed : model.block(unit).undecayed;
-    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
+    const std::int64_t first = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
     if (size > 0)
       machine.make_weights(
-          machine.flat<std::byte>(Space::master) + held * model.sizes.of(Type::master),
+          machine.flat<std::byte>(Space::master) + first * model.sizes.of(Type::master),
           bound.at[1] + before * model.sizes.of(Type::compute), size);
   }
 }

@@ -401,9 +401,9 @@ void TrainerCore::on_micro_batches(const HostBatch& batch,
 
 /// By the first rank, or by all, if they must speak.
 void TrainerCore::on_predicting_ranks(const std::function<void(int)>& work) {
-  const bool speaks = std::ranges::any_of(
+  const bool communicates = std::ranges::any_of(
       plan().prediction.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
-  speaks ? on_ranks(work) : work(0);
+  communicates ? on_ranks(work) : work(0);
 }
 
 Prediction TrainerCore::predict(const HostBatch& batch) {

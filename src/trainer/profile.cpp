@@ -51,7 +51,7 @@ class Lane final : public Observer {
   std::vector<Span> spans;
   std::int64_t cut = never;  // what began from here on is not whole
 
-  Lane(const At& a, std::size_t most) : at(a), room(most), spans(most) { spans.clear(); }
+  Lane(const At& a, std::size_t r) : at(a), room(r), spans(r) { spans.clear(); }
 
   void add(const Span& span) {
     if (spans.size() < room) return spans.push_back(span);
@@ -134,10 +134,10 @@ struct Profile::Recorder {
   std::int64_t last_step = 0;  // the last that the loop began
   bool written = false;
 
-  Recorder(std::filesystem::path path, const PlanView& p, int ranks, std::int64_t most)
-      : plan(p), most_events(most), file(std::move(path)) {
+  Recorder(std::filesystem::path path, const PlanView& p, int ranks, std::int64_t room)
+      : plan(p), most_events(room), file(std::move(path)) {
     for (int r = 0; r < ranks; ++r)
-      lanes.push_back(std::make_unique<Lane>(at, std::size_t(most / ranks)));
+      lanes.push_back(std::make_unique<Lane>(at, std::size_t(room / ranks)));
   }
 
   std::string write();
@@ -234,11 +234,11 @@ std::string Profile::Recorder::summary(const Kept& kept) const {
 std::string Profile::Recorder::write() {
   written = true;
   Kept kept = keep();
-  std::string held = text_of(kept);
+  std::string content = text_of(kept);
   std::string text = fmt::format(
       R"({{"displayTimeUnit":"ms","otherData":{{"holds":{},"events":{},"most_events":{},)"
       R"("first_step":{},"last_step":{},"complete":{}}},"traceEvents":[)",
-      json_text(held), kept.events, most_events, kept.first_step, kept.last_step, kept.all);
+      json_text(content), kept.events, most_events, kept.first_step, kept.last_step, kept.all);
   text += "\n";
   write_spans(text);
   for (std::size_t rank = 0; rank < lanes.size(); ++rank) {
@@ -253,7 +253,7 @@ std::string Profile::Recorder::write() {
   file.write(text + "]}\n");
   file.finish();
   return fmt::format("the profile {} has {}; https://ui.perfetto.dev opens it.{}",
-                     file.path().string(), held, summary(kept));
+                     file.path().string(), content, summary(kept));
 }
 
 Profile::Profile(std::filesystem::path file, const PlanView& plan, int ranks,

@@ -85,8 +85,8 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
       std::copy_n(source, size * each, to);
       return;
     }
-    const OnHost held(machine.stream(), to, size * each, Access::write);
-    std::copy_n(source, size * each, held.data());
+    const OnHost on_host(machine.stream(), to, size * each, Access::write);
+    std::copy_n(source, size * each, on_host.data());
   };
   std::byte* const space = machine.kept(tensor.space, p);
   if (!space) return;  // another rank alone keeps it

@@ -67,9 +67,9 @@ class SharedSave::FolderWork {
   static double make_files(CheckpointWriter& writer, const Checkpoint& c) {
     if (!c.config.empty()) writer.add_file(CheckpointContent::config_file, c.config);
     for (const auto& [name, bytes] : c.files) SharedFile::made(writer.path_of(name), bytes);
-    constexpr std::uint64_t most = (std::uint64_t(1) << 52) - 1;  // a double holds it
+    constexpr std::uint64_t largest = (std::uint64_t(1) << 52) - 1;  // a double holds it
     std::random_device chance;
-    const std::uint64_t mark = std::uniform_int_distribution<std::uint64_t>(1, most)(chance);
+    const std::uint64_t mark = std::uniform_int_distribution<std::uint64_t>(1, largest)(chance);
     OutputFile out(writer.path_of(mark_of_folder), Links::refused);
     out.write(std::to_string(mark));
     out.finish();

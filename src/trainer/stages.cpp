@@ -141,9 +141,9 @@ RecordStage::RecordStage(const RunFolder& folder, std::int64_t kept_steps)
     : log(std::make_unique<MetricsLog>(folder.metrics_path(), kept_steps)) {}
 
 void RecordStage::operator()(const AppliedStep& step,
-                             const std::function<void(const StepRecord&)>& tell) {
+                             const std::function<void(const StepRecord&)>& on_step) {
   if (log) log->append(step.record.to_json());
-  if (tell) tell(step.record);
+  if (on_step) on_step(step.record);
 }
 
 void RecordStage::note(std::int64_t step, std::string_view event, std::string_view text) {

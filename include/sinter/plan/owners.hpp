@@ -52,10 +52,10 @@ constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
     loads.back().elements += slices[std::size_t(k)].size;
     std::push_heap(loads.begin(), loads.end());
   }
-  std::vector<std::int64_t> held(std::size_t(ranks), 0);
+  std::vector<std::int64_t> ends(std::size_t(ranks), 0);
   for (OwnedSlice& slice : slices) {
-    slice.held = held[std::size_t(slice.owner)];
-    held[std::size_t(slice.owner)] += slice.size;
+    slice.held = ends[std::size_t(slice.owner)];
+    ends[std::size_t(slice.owner)] += slice.size;
   }
   return slices;
 }

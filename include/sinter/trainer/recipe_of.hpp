@@ -102,7 +102,7 @@ class RecipeOf : public RecipeView {
 
   /// Passes a step to the policies. Returns true if the step was not applied and one of them has
   /// dealt with that.
-  bool tell_of_step(const StepFigures& step) {
+  bool pass_step(const StepFigures& step) {
     bool dealt_with = false;
     states_.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
       if constexpr (hook::ActsAfterFinite<P>)
@@ -228,7 +228,7 @@ class RecipeOf : public RecipeView {
   /// that training diverges, and the policy that recovers decides.
   Reaction after_step(const StepFigures& step) override {
     try {
-      if (tell_of_step(step)) return Reaction::skip;
+      if (pass_step(step)) return Reaction::skip;
     } catch (const DivergedError&) {
       const Reaction reaction = ask_to_recover(step);
       if (reaction == Reaction::stop) throw;
