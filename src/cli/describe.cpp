@@ -24,7 +24,8 @@
 namespace sinter::detail::cli {
 namespace {
 
-/// The device, and what multiplies there, measured if the device can be used.
+/// The device, and the library or unit that multiplies there. Speeds are measured if the device can
+/// be used.
 struct DeviceFacts {
   std::string text, problem;  // one of them is empty
   MatmulRate matmul;
@@ -47,7 +48,7 @@ std::string device_lines(const DeviceFacts& facts) {
   return fmt::format("device  {}{}\n", facts.text, facts.problem) + matmul_text(facts.matmul);
 }
 
-/// The forecast that is asked for, if there is one.
+/// Returns the forecast, if --world asks for one.
 std::optional<WorldForecast> forecast_of(const RecipeView& recipe, const Arguments& a,
                                          const DeviceFacts& device) {
   if (!a.world_ranks) return std::nullopt;

@@ -37,7 +37,9 @@ void set_resume(Arguments& a, const Given& given) {
 void set_shard_size(Arguments& a, const Given& given) {
   std::string size = given.texts.front();
   try {
-    size = CLI::AsSizeValue(true)(size).empty() ? size : "";  // which writes bytes over it
+    size = CLI::AsSizeValue(true)(size).empty()
+               ? size
+               : "";  // the conversion replaces the text by a number of bytes
   } catch (const CLI::Error&) {
     size.clear();
   }

@@ -12,7 +12,8 @@ namespace sinter::detail::cli {
 
 namespace {
 
-/// Tokens beyond the tokenizer's, such as the marks of examples, stand for no text.
+/// Returns the text of a token. Tokens beyond the tokenizer's, such as marks of examples, have
+/// none.
 std::string text_of(const Tokenizer& tokenizer, std::int32_t token) {
   const bool known = tokenizer.vocabulary == 0 || token < tokenizer.vocabulary;
   return known ? tokenizer.decode(token) : "";

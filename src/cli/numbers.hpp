@@ -14,7 +14,7 @@
 
 namespace sinter::detail::cli {
 
-/// A command line that is wrong in itself; the exit code is then 2.
+/// A wrong command line; the exit code is 2.
 struct UsageError : Error {
   using Error::Error;
 };

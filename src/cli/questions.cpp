@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t(1) << 16, max_bytes = std::size_t(1) << 30;
 
-/// A line is no question. what() says why.
+/// Thrown for a line that is no question; what() is the reason.
 struct BadQuestion : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,14 +29,14 @@ std::string shown(const nlohmann::json& value) {
   return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 40);
 }
 
-/// The list under a key of a line.
+/// Returns the list under a key of a line.
 const nlohmann::json& list_in(const nlohmann::json& line, const std::string& key) {
   if (!line.contains(key)) refuse("it has no key '{}'", key);
   if (!line[key].is_array()) refuse("'{}' is {}, and no list", key, shown(line[key]));
   return line[key];
 }
 
-/// A line is an object, and has no keys beside these.
+/// Checks that a line is an object without other keys.
 void check_keys(const nlohmann::json& line, std::initializer_list<std::string_view> keys) {
   if (!line.is_object()) refuse("it is {}, and no object", shown(line));
   for (const auto& [name, value] : line.items())
@@ -59,7 +59,7 @@ void check_id(bool good, std::string_view one, std::size_t at, const std::string
            below - 1);
 }
 
-/// `one` is what each of them is called.
+/// Reads ids. `one` names an id in messages.
 std::vector<std::int32_t> ids_in(const nlohmann::json& list, std::string_view one, int below) {
   std::vector<std::int32_t> ids;
   ids.reserve(list.size());
@@ -71,7 +71,7 @@ std::vector<std::int32_t> ids_in(const nlohmann::json& list, std::string_view on
   return ids;
 }
 
-/// The rows of a list, one behind the other.
+/// Returns the numbers of a list of rows, row-major.
 std::vector<float> values_in(const nlohmann::json& list, const QuestionForm& form) {
   std::vector<float> values;
   values.reserve(list.size() * std::size_t(form.width));
@@ -105,7 +105,7 @@ bool LinesOfFile::read_more() {
 }
 
 std::optional<std::string_view> LinesOfFile::next() {
-  std::size_t looked = 0;  // bytes behind `passed_` that hold no end of a line
+  std::size_t looked = 0;  // bytes after `passed_` without an end of line
   std::size_t end = buffer_.find('\n', passed_);
   while (end == buffer_.npos) {
     looked = buffer_.size() - passed_;
