@@ -14,7 +14,7 @@ namespace {
 
 std::atomic<std::int64_t> first_step{0};
 
-/// LibTorch tells it of each allocation, on the thread that has it installed.
+/// Counts each allocation of LibTorch on the thread that has it installed.
 class Listener final : public c10::MemoryReportingInfoBase {
   void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t,
                          c10::Device) override {

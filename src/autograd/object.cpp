@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A use of a layer Autograd<F>, on one rank: its tensors, and the graph that forward leaves.
+// One use of a layer Autograd<F> on one rank: its tensors, and the graph that forward leaves.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Lets LibTorch compute with as many threads as the stream has, on this thread, while it lives.
+/// Makes LibTorch use as many threads as the stream has, on this thread, while it lives.
 class Threads {
   int before = at::get_num_threads();
 
@@ -35,11 +35,11 @@ class Threads {
   }
 };
 
-/// Some of LibTorch's sums, such as that behind x[index], follow the order of threads unless it is
-/// asked for more. It can be asked for the whole process alone.
+/// Makes LibTorch's sums repeatable. Otherwise some, such as that behind x[index], depend on the
+/// order of threads. The setting is one for the whole process.
 void ask_for_repeatable_sums() {
   [[maybe_unused]] static const bool once = [] {
-    at::globalContext().setDeterministicFillUninitializedMemory(false);  // which takes time
+    at::globalContext().setDeterministicFillUninitializedMemory(false);  // this would take time
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     return true;
   }();
@@ -69,8 +69,8 @@ class Object final : public LayerObject {
   Code code;
   LayerTensors tensors;
   at::ScalarType type = computed_as(spec.compute);
-  Tensors parameters, buffers;  // those of `tensors`, for Inputs
-  Tensors before;               // buffers as the call that comes again has found them
+  Tensors parameters, buffers;  // the tensors of `tensors`, for Inputs
+  Tensors before;               // buffers before the call that will be repeated
   std::optional<bool> training;
   Tensors x;        // the graph, from forward to backward: its operands,
   Results results;  // and its results
@@ -80,7 +80,7 @@ class Object final : public LayerObject {
       : spec(s), code(std::move(c)), tensors(match_tensors(spec, code)) {
     ask_for_repeatable_sums();
     for (LayerTensor& p : tensors.parameters) {
-      p.tensor.set_data(at::empty({0}, type));  // its elements will be Sinter's
+      p.tensor.set_data(at::empty({0}, type));  // its elements will be views of Sinter's
       p.tensor.set_requires_grad(true);
       parameters.push_back(p.tensor);
     }
@@ -136,7 +136,7 @@ class Object final : public LayerObject {
   }
 
  private:
-  /// Says which layer it was if LibTorch refuses something.
+  /// Names the layer in an error of LibTorch.
   template <class Work>
   void guarded(const Work& work) {
     try {
@@ -166,7 +166,7 @@ class Object final : public LayerObject {
       if (!is_view) p.tensor.copy_(view(weight, p.shape, spec.compute));
     }
   }
-  /// A call that comes again finds the buffers that the first one has found.
+  /// Reads the buffers. A repeated call gets them as they were before the first one.
   void read_buffers(const Call& call) {
     const c10::NoGradGuard arithmetic_alone;
     const bool again = call.pass == Pass::again && !call.frozen;
@@ -235,7 +235,7 @@ class Object final : public LayerObject {
     }
   }
 
-  /// The gradients of what is wanted, not defined where it has no influence.
+  /// Returns the gradients of `wanted`; undefined for a tensor without influence.
   Tensors gradients_of(const Call& call, const Tensors& wanted) const {
     Tensors of, with;
     for (std::size_t i = 0; i < results.size(); ++i) {

@@ -19,7 +19,7 @@ std::string text_of(at::IntArrayRef shape) {
 
 /// Collects what differs between F and its code.
 class Matcher {
-  std::map<std::string, at::Tensor> left;  // of the code, and not yet asked for
+  std::map<std::string, at::Tensor> left;  // of the code, not yet taken
   std::string kind, problems;
 
  public:

@@ -6,7 +6,7 @@
 
 namespace sinter::detail {
 
-/// Lets the steps go first: this thread then takes the time in which one of theirs waits. (On Linux
+/// Lowers the priority of this thread, so that it runs while a thread of the steps waits. (On Linux
 /// each thread has a priority of its own.)
 inline void yield_to_others() {
   constexpr int lowest = 19;

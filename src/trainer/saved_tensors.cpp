@@ -30,14 +30,14 @@ Dtype dtype_of_element(Element element) {
   throw Error("an element type without a name in files.");
 }
 
-/// A part with as many elements as the parameter has the parameter's shape.
+/// Returns the shape of a part: the parameter's, if it has as many elements.
 Shape shape_of(const Parameter& p, const StateShape& shape) {
   if (shape.size() == p.size) return p.shape;
   if (shape.rows == 1) return {shape.columns};
   return {shape.rows, shape.columns};
 }
 
-/// Puts elements into the copy of the weights that layers read, whether this rank has them or not.
+/// Writes elements into the copy of the weights that layers read, if this rank has them.
 void put_copy(Machine& machine, const Parameter& p, std::int64_t first, const std::byte* values,
               std::int64_t count) {
   const Element narrow = machine.model().sizes.element[int(Type::compute)];
@@ -89,7 +89,7 @@ void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t firs
     std::copy_n(source, size * each, on_host.data());
   };
   std::byte* const space = machine.kept(tensor.space, p);
-  if (!space) return;  // another rank alone keeps it
+  if (!space) return;  // only another rank has it
   if (!model.splits(tensor.space) || p.frozen) {
     put(machine.kept_part(tensor.space, p).data + first * each, first, count);
   } else {

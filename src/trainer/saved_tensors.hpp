@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checkpoints hold of a model, tensor by tensor.
+// The tensors of a model in checkpoints.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace sinter::detail {
 
-/// A tensor of a checkpoint: what is kept of a parameter in a space.
+/// A tensor of a checkpoint: a parameter's part of a space.
 struct SavedTensor {
   Space space;
   const Parameter* parameter;
@@ -18,16 +18,17 @@ struct SavedTensor {
   TensorView view;  ///< without data
 };
 
-/// The tensors of a persistent space, in the order of the parameters, without those that have no elements.
+/// Returns the tensors of a persistent space, in the order of the parameters, without empty ones.
 /// requires  the parameters outlive them
 std::vector<SavedTensor> saved_tensors(const Machine& machine,
                                        const std::vector<Parameter>& parameters, Space space);
 
-/// The content of config.json; empty if Hugging Face does not have the architecture.
+/// Returns the content of config.json; empty if Hugging Face does not have the architecture.
 std::string config_text(const HuggingFace& architecture);
 
-/// Puts elements of a parameter, from number `first` on, into what a rank holds of a space and, if they are
-/// master weights, into the copy: for each rank what Machine::put() does with all of them.
+/// Writes elements of a parameter, from number `first` on, into a rank's part of a space. Master
+/// weights are also written to the copy. Does for each rank what the machine does with a whole
+/// parameter.
 void put_elements(Machine& machine, const SavedTensor& tensor, std::int64_t first,
                   const std::byte* values, std::int64_t count);
 

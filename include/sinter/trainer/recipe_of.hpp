@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recipe's type makes of the functions of RecipeView.
+// The functions of RecipeView for a recipe's type.
 #pragma once
 #include "sinter/base/type_name.hpp"
 #include "sinter/data/objective.hpp"
@@ -27,7 +27,7 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
   }
 }
 
-/// Returns the slot and name of a policy. One without options may add its text().
+/// Returns the slot and name of a policy. A policy without options may add its text().
 template <class P>
 std::string policy_name() {
   std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
@@ -38,7 +38,7 @@ template <class... All>
 std::vector<std::string> policy_names(PolicyList<All...>) {
   return {policy_name<All>()...};
 }
-/// The names of the hooks that the policy P of the recipe R has.
+/// Returns the names of the hooks that the policy P of the recipe R has.
 template <class P, class R>
 inline constexpr auto hooks_found = [] {
   constexpr auto acting = acting_hooks<P, R>();
@@ -100,8 +100,8 @@ class RecipeOf : public RecipeView {
       return Data::open(of<Data>(), request);
   }
 
-  /// Passes a step to the policies. Returns true if the step was not applied and one of them has
-  /// dealt with that.
+  /// Passes a step to the policies. Returns true if the step was not applied and a policy has
+  /// handled that.
   bool pass_step(const StepFigures& step) {
     bool dealt_with = false;
     states_.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
@@ -224,8 +224,8 @@ class RecipeOf : public RecipeView {
     });
     return scale;
   }
-  /// A loss scale expects non-finite steps, and deals with them. If it no longer can, it throws
-  /// that training diverges, and the policy that recovers decides.
+  /// Passes a step to the policies. A loss scale expects non-finite steps and handles them. If it
+  /// no longer can, it throws that training diverges, and the policy that recovers decides.
   Reaction after_step(const StepFigures& step) override {
     try {
       if (pass_step(step)) return Reaction::skip;
