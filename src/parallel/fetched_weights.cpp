@@ -5,7 +5,7 @@ namespace sinter::detail::executes {
 
 namespace {
 
-/// Makes weights of what this rank has of a unit's masters, in the unit's buffer.
+/// Makes weights, in a unit's buffer, from this rank's part of the unit's masters.
 void make_weights(Machine& machine, const BoundUnits& unit) {
   unit.each_slice(std::array{Space::master, Space::weights}, [&](const PlacedSlice& slice) {
     machine.make_weights(slice.here[0], slice.here[1], slice.size);

@@ -80,11 +80,11 @@ SINTER_MODEL_RULE(
     "choose a memory policy, such as Checkpoint<>; the verb train says what its first step took.");
 }  // namespace detail
 
-/// Chooses, at compile time, how the step fits into `bytes`. It takes the least recomputation that
+/// Chooses, at compile time, how the step fits into `bytes`: first the least recomputation that
 /// suffices (none, selective, full), then the largest micro-batch, up to Batch's `micro`, with
 /// which the recipe's rules hold. Smaller micro-batches are tried before recomputation, as they are
-/// cheaper: where this was measured, on a CPU, halving them costs 0 to 4 % of the time and saves
-/// more. `describe` prints the choice and the reason. If nothing fits, the recipe does not compile.
+/// cheaper: measured on a CPU, halving them costs 0 to 4 % of the time and saves more. `describe`
+/// prints the choice and the reason. If nothing fits, the recipe does not compile.
 template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;

@@ -5,8 +5,8 @@
 
 namespace sinter::detail {
 
-/// The slices that are owned as a whole, in their order, still without owners: each matrix, and the vectors of
-/// each unit together, which are small.
+/// Returns the slices that one rank owns whole, in their order, still without owners: each matrix,
+/// and the vectors of each unit together, which are small.
 constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   std::vector<OwnedSlice> slices;
   slices.reserve(8 * model.order.size());
@@ -22,7 +22,7 @@ constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   return slices;
 }
 
-/// The number of elements that a rank owns so far. A heap of Loads has at its front the rank with the fewest,
+/// The elements that a rank owns so far. A heap of Loads has at its front the rank with the fewest,
 /// and among equals the first rank.
 struct Load {
   std::int64_t elements;
@@ -32,9 +32,10 @@ struct Load {
   }
 };
 
-/// Assigns each matrix of a model, and the vectors of each unit, to one of `ranks` ranks: the largest first, each
-/// to the rank with the fewest elements so far (Graham 1969). The maximum of a rank is at most 4/3 of that in
-/// the best assignment. Between equal slices, and between ranks with equal loads, the first one comes first.
+/// Assigns each matrix of a model, and the vectors of each unit, to one of `ranks` ranks: the
+/// largest first, each to the rank with the fewest elements so far (Graham 1969). The maximum of a
+/// rank is at most 4/3 of that in the best assignment. Between equal slices, and between ranks with
+/// equal loads, the first one comes first.
 /// requires  Model::offsets are those of trained parts that are not split into equal shards
 constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
   std::vector<OwnedSlice> slices = ownable_slices(model);
@@ -60,8 +61,8 @@ constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
   return slices;
 }
 
-/// The layout of parameters in a model that is split over another number of ranks, or in another way, than
-/// the model that was planned when the recipe compiled.
+/// The layout of parameters in a model that is split over another number of ranks, or in another
+/// way, than the model that was planned when the recipe compiled.
 class SplitLayout {
  public:
   /// owners: true if each parameter has one owner, false if shards are equal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model type, traced, checked and planned unit by unit, frozen into constants. The template has
-// all on which these depend as its parameters, so that recipes that differ otherwise share it.
+// A model type, traced, checked and planned unit by unit, frozen into constants. Its template
+// parameters are all that these depend on, so recipes that differ otherwise share them.
 #pragma once
 #include "sinter/graph/checks.hpp"
 #include "sinter/graph/tracer.hpp"
