@@ -10,8 +10,8 @@
 
 namespace sinter::detail {
 
-/// The file whose number tells the folder that rank 0 has made from another of this name. It is
-/// removed before the checkpoint is complete.
+/// The file whose number identifies the folder that rank 0 has made, among others of this name. It
+/// is removed before the checkpoint is complete.
 inline constexpr const char* mark_of_folder = "ranks";
 
 /// Makes the files and completes the checkpoint, on a thread of its own, which waits for the ranks

@@ -21,7 +21,7 @@ using kernel::Tensor;
 namespace detail {
 using kernel::Sequences;
 
-/// What all layer calls on the current micro-batch share.
+/// State that all layer calls on the current micro-batch share.
 struct Now {
   std::array<Sequences, axes> sequences{};  ///< sequences of each axis
   kernel::Stream* stream = nullptr;         ///< stream for kernels of layers
@@ -58,7 +58,7 @@ struct BoundOperand {
   }
 };
 
-/// What a call of forward is for, which tells a LayerObject what to keep.
+/// The purpose of a call of forward, which tells a LayerObject what to keep.
 enum class Pass : std::uint8_t {
   kept,     ///< for backward, which reads what this call leaves
   dropped,  ///< for its results only: the call is repeated (`again`) before backward
@@ -254,8 +254,8 @@ class Context {
   double loss_weight() const { return call.now->loss_weight; }
   /// True in a training step, false in an evaluation or a prediction.
   bool training() const { return call.now->training; }
-  /// What kernel::dropout() takes. Recomputation and any split of the global batch reproduce its mask;
-  /// outside training it drops nothing.
+  /// The argument for kernel::dropout(). Recomputation and any split of the global batch reproduce
+  /// its mask; outside training it drops nothing.
   kernel::Dropout dropout(float probability) const {
     const detail::Now& now = *call.now;
     return {now.training ? probability : 0, detail::dropout_key(now, call.dropout_site),

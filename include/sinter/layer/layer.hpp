@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer states about itself, and its erased form, which the planner uses.
+// The facts that a layer states about itself, and its erased form, which the planner uses.
 //
 // A layer is an empty type:
 //   in, out      the widths of its operands and results; 0 stands for an operand of integer ids
@@ -37,8 +37,8 @@
 
 namespace sinter {
 
-/// What a number is for. The precision policy chooses a C++ type for each: Bf16 takes BFloat16 for
-/// compute (weights and activations) and float for master (weights that the optimizer updates).
+/// The purpose of a number. The precision policy chooses a C++ type for each: Bf16 takes BFloat16
+/// for compute (weights and activations) and float for master (weights that the optimizer updates).
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 
 /// The initial values of a parameter, such as Init::normal(.02f).
