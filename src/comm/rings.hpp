@@ -19,7 +19,7 @@ struct Ring {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// A ring from each of so many ranks to each other one.
+/// A ring from each rank to each other one.
 class Rings {
   std::byte* base = nullptr;
   std::int64_t ranks = 0, room = 0;

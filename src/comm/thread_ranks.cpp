@@ -118,7 +118,7 @@ struct RankGroup {
   struct Part {
     std::vector<int> members;
     std::shared_ptr<RankGroup> shared;
-    std::size_t taken = 0;  // by so many of them
+    std::size_t taken = 0;  // number of them that have taken it
 
     /// A rank that has gone does not come, or come back.
     void end_with(const std::vector<bool>& lost) const {
@@ -157,7 +157,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     std::fill_n(values, count, 0);
     for (const auto& of_rank : group->values)
       for (int k = 0; k < count; ++k) values[k] += of_rank[k];
-    if (!group->scalars.arrive()) lost();  // nobody writes before all have read
+    if (!group->scalars.arrive()) lost();  // no rank writes before all have read
   }
   void abort() noexcept override { group->abort(me); }
 

@@ -12,7 +12,7 @@ namespace sinter::detail::hosts {
 struct Member {
   std::int32_t process = 0;
   std::string host{};     ///< its name
-  std::string place{};    ///< by which it is told from others
+  std::string place{};    ///< distinguishes it from others
   std::string address{};  ///< at which others reach it; empty if it is that of rank 0
   int port = 0;           ///< at which it listens there
 };
@@ -35,9 +35,9 @@ struct Roster {
   std::string address_of(int rank) const;
 };
 
-/// Waits until all ranks of a world have come to rank 0, which compares what must be the same in all of
-/// them. Whatever is wrong is an Error in all that have come.
-/// door      of rank 0, if it listens already; else it does so at the port of world.meeting
+/// Waits until all ranks of a world have come to rank 0, which compares their facts. A problem is
+/// an Error in all that have come.
+///   door   rank 0's socket, if it listens already; else it opens the port of world.meeting
 /// requires  world.meeting has an address
 Roster meet(const World& world, Descriptor door = {});
 
