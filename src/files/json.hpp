@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from files, whoever wrote them.
+// JSON from files of any origin.
 #pragma once
 #include <concepts>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 
 namespace sinter::detail {
 
-/// A text is not JSON, or not what is expected of it. what() is fit for a message.
+/// Thrown for a text that is not JSON, or not as expected. what() is fit for a message.
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -146,7 +146,7 @@ void Output::write(Sink& sink) {
         uninterrupted([&] { return ::write(sink.descriptor, left.data(), left.size()); });
     if (put >= 0) {
       left.remove_prefix(std::size_t(put));
-    } else if (errno == EAGAIN) {  // whoever shares it has made it so
+    } else if (errno == EAGAIN) {  // another process that shares it has made it non-blocking
       pollfd room{sink.descriptor, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else {

@@ -13,8 +13,8 @@
 namespace sinter::detail::launch {
 
 /// Reads the pipes of ranks and writes their lines, each whole, labelled "[rank 2] ". It has a
-/// thread, so that a reader who does not read keeps the launcher from nothing else. What is for a
-/// reader who has left is dropped: ranks go on.
+/// thread, so that a slow reader delays nothing else of the launcher. Lines for a reader who has
+/// left are dropped: ranks go on.
 class Output {
   struct Pipe {
     Descriptor from;

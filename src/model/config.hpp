@@ -25,7 +25,8 @@ class Config {
   const std::string& architecture() const { return architecture_; }
   /// The value under a key; nullptr if it is absent or null.
   const Json* find(std::string_view key) const;
-  /// Whether the value under a key is null, where transformers tells that from an absent key.
+  /// True if the value under a key is null, where transformers distinguishes that from an absent
+  /// key.
   bool says_null(std::string_view key) const {
     const auto found = json_.find(key);
     return found != json_.end() && found->is_null();
@@ -46,7 +47,7 @@ class Config {
   void only(std::string_view key, const Json& can);
   /// Refuses the file for this reason, which begins with the key and its value. Once is enough.
   void refuse(std::string reason);
-  /// Has the user told what the recipe does not take over.
+  /// Notes for the user what the recipe does not take over.
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
   const std::vector<std::string>& problems() const { return problems_; }

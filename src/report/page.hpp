@@ -20,7 +20,7 @@ struct Known {
   std::vector<std::pair<std::string, std::int64_t>> memory;  ///< its parts, and last their total
   std::vector<Point> in_use;  ///< bytes of the arena that an instruction needs, by its place
   double flops_per_token = 0;
-  std::vector<bool> is_of;                      ///< for each run, whether it is of this very recipe
+  std::vector<bool> is_of;                      ///< for each run, true if it is of this recipe
   std::map<std::string, std::string> defaults;  ///< of its options, as JSON
 };
 

@@ -103,7 +103,7 @@ class Costs {
     const bool in_shard = i.kind->by_shards && of_parameters(touch.space);
     return in_shard ? std::llround(double(once) * model.share()) : once;
   }
-  /// Whether it is of what lives outside of the device's memory, when it is here.
+  /// True if a touch is of offloaded state, when it is here.
   bool comes_from_offload(const Touch& touch) const {
     return model.is_offloaded(touch.space == Space::fetched ? Space::master : touch.space);
   }

@@ -34,10 +34,10 @@ struct RankWork {
     double before;  // what is computed since the one before, or since the last event
     OffloadStep step;
   };
-  /// What is between an event and the one before.
+  /// The time between an event and the previous one.
   struct Interval {
     std::size_t offload_end;  // the instructions that do so, up to here
-    double behind;            // what is computed behind them
+    double behind;            // computation after them
   };
   std::vector<Offloading> offload;
   std::vector<Interval> intervals;  // before each event, and behind the last
@@ -53,8 +53,8 @@ struct RankOffload {
 /// The costs of a step on all ranks, as a simulation asks for them.
 struct StepTiming {
   static constexpr bool timed = true;
-  std::span<const RankWork> work;  // by rank, or once, if all speak alike
-  std::span<RankOffload> offload;  // by rank; empty where nothing lives there
+  std::span<const RankWork> work;  // by rank, or once if all communicate alike
+  std::span<RankOffload> offload;  // by rank; empty if nothing is offloaded
   bool at_root;                    // only what root_rank has lives there
   int ranks;
   const WorldCosts& costs;
