@@ -34,8 +34,8 @@ std::optional<std::int64_t> number_in(const fs::path& path) {
   return std::nullopt;
 }
 
-/// The names of a control group's files, and of two numbers in memory.stat: what the kernel keeps of
-/// files, and gives back where memory is short.
+/// The names of a control group's files, and of two numbers in memory.stat: the pages of files that
+/// the kernel caches, and frees if memory is short.
 struct GroupFiles {
   const char *limit, *used, *cached[2];
 };

@@ -22,7 +22,7 @@ inline void pause() {
 #endif
 }
 
-/// Whether `done` becomes true within so many pauses.
+/// True if `done` becomes true within a number of pauses.
 template <class Done>
 bool spin(int pauses, const Done& done) {
   for (int i = 0; i < pauses; ++i) {

@@ -17,7 +17,7 @@ struct Utilization {
 };
 constexpr int gpu_temperature = 0;
 
-/// Calls a function of the library. Returns whether it is there and could do its work.
+/// Calls a function of the library. Returns true if it exists and succeeds.
 template <class... A>
 bool call(void* library, const char* name, A... arguments) {
   if (!library) return false;

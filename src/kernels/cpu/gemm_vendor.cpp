@@ -19,7 +19,7 @@ using Blas = void(const char* transa, const char* transb, const int* m, const in
                   const T* alpha, const T* a, const int* lda, const T* b, const int* ldb,
                   const T* beta, T* c, const int* ldc);
 
-/// What is called of the library.
+/// The functions of the library that are called.
 struct Vendor {
   Blas<float>* sgemm = nullptr;
   Blas<double>* dgemm = nullptr;
