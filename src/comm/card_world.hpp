@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that have a card each have on their hosts.
+// The ranks' side on their hosts, if each has a card.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -41,7 +41,7 @@ class CardWorld {
 
   void set(State state) noexcept;
   void watch();
-  /// What this rank is about to do when the ranks look at each other next.
+  /// What this rank will do at the next check.
   State next_state();
 
   const std::unique_ptr<Communicator> hosts_;

@@ -81,7 +81,7 @@ class Exchange {
   bool move();
   /// When something was moved, or added, the last time.
   std::chrono::steady_clock::time_point last_progress() const { return last; }
-  /// What was found not to fit, after which nothing moves.
+  /// The mismatch that was found, after which nothing moves.
   const std::optional<Mismatch>& mismatch() const { return wrong; }
   /// Calls visit(transfer, may_move) for each transfer that is not done, until it returns false.
   /// `may_move` is true if the transfer waits only for its channel, not for another transfer.

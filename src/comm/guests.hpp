@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rank 0 waits for the others.
+// The wait of rank 0 for the others.
 #pragma once
 #include <poll.h>
 

@@ -25,7 +25,7 @@ bool is_set(const char* name) { return !value_of(name).empty(); }
 bool are_set(Names names) { return std::ranges::all_of(names, is_set); }
 bool is_any_set(Names names) { return std::ranges::any_of(names, is_set); }
 
-/// What a launcher says to the processes that it starts.
+/// The variables that a launcher sets for the processes that it starts.
 class Launcher {
   const std::string name;
   int rank = 0, ranks = 1;

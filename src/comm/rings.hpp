@@ -10,7 +10,8 @@
 
 namespace sinter::detail {
 
-/// What goes from one rank to another. Its room follows, which is used again and again.
+/// The state of a channel from one rank to another. Its room follows, which is used again and
+/// again.
 struct Ring {
   alignas(64) std::atomic<std::uint64_t> put;    ///< bytes, of all messages
   alignas(64) std::atomic<std::uint64_t> taken;  ///< of these

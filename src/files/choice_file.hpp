@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was searched for once and chosen, kept in a file for later runs.
+// Choices that were searched for once, kept in a file for later runs.
 #pragma once
 #include <cstddef>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files and folders are renamed, synced, replaced and removed.
+// Renames, syncs, replaces and removes files and folders.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -20,7 +20,7 @@ struct Source {
   const TensorInfo* tensor;
 };
 
-/// What does not fit, by kind.
+/// Mismatches, by kind.
 struct Problems {
   static constexpr std::size_t most_lines = 30;
   std::vector<std::string> missing, extra, shapes, types, twice, ties;

@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run replaces in its folder beside checkpoints, by way of a temporary.
+/// Names that a run replaces in its folder beside checkpoints, by way of a temporary.
 constexpr std::array<std::string_view, 4> replaced_names{"last", "best", "metrics.jsonl",
                                                          "run.json"};
 
-/// What names a run: 32 hexadecimal digits by chance.
+/// Returns a run's name: 32 random hexadecimal digits.
 std::string new_run() {
   std::random_device chance;
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", chance(), chance(), chance(), chance());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How this room calls the system.
+// System calls of this room.
 #pragma once
 #include <sys/stat.h>
 #include <unistd.h>

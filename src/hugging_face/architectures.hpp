@@ -9,7 +9,7 @@
 
 namespace sinter::detail::hugging_face {
 
-/// What a model learns of its sequences.
+/// The targets of a model's sequences.
 enum class Learns {
   next_tokens,
   hidden_tokens,

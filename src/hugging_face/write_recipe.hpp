@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ./sinter recipe does: a recipe that fits a downloaded folder.
+// The work of ./sinter recipe: a recipe that fits a downloaded folder.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -100,7 +100,7 @@ class Launch {
 
   void wait_until_deadline() {
     milliseconds most = milliseconds::max();
-    // What ranks have left may be no child of ours, and then its end sends no signal.
+    // Processes that ranks have left may not be our children, and their end then sends no signal.
     if (outcome.running().empty()) most = milliseconds(100);
     if (deadline) most = std::min(most, std::chrono::ceil<milliseconds>(*deadline - Clock::now()));
     const int timeout =

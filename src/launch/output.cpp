@@ -105,7 +105,7 @@ void Output::work() {
 
     std::uint64_t count;
     (void)!::read(woken.get(), &count, sizeof count);
-    // What ranks have written before this was said goes before it, and is in the pipes by now.
+    // Text that ranks wrote before this goes first; it is in the pipes by now.
     std::vector<std::string> own;
     {
       const std::lock_guard lock(mutex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks write, passed on to the launcher's standard output and error.
+// Passes the output of ranks on to the launcher's standard output and error.
 #pragma once
 #include <mutex>
 #include <string>
@@ -46,7 +46,7 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// What become standard output and error of a rank; both live until begin().
+  /// The future standard output and error of a rank; both live until begin().
   struct Ends {
     int output, error;
   };

@@ -13,7 +13,7 @@ namespace sinter::detail::hugging_face {
 
 /// The values of a config.json. A key that is absent or null has the value that transformers gives
 /// it, which the caller says. A key with a dot, such as "rope_scaling.factor", is one of an object.
-/// What cannot be is collected, so that one error says all of it.
+/// Collects what is not possible, so that one error lists all of it.
 class Config {
  public:
   using Json = nlohmann::ordered_json;
@@ -38,7 +38,7 @@ class Config {
   double number(std::string_view key, double absent, Range range);
   bool flag(std::string_view key, bool absent);
   std::string word(std::string_view key, std::string_view absent);
-  /// The same for the probability of a dropout.
+  /// Reads the probability of a dropout.
   double dropout(std::string_view key, double absent) {
     return number(key, absent, Range().at_least(0).below(1));
   }

@@ -24,7 +24,7 @@ struct Known {
   std::map<std::string, std::string> defaults;  ///< of its options, as JSON
 };
 
-/// How every page begins, by which one is known.
+/// The beginning of every page, by which one is recognised.
 inline constexpr std::string_view page_begin = "<!DOCTYPE html>\n<!-- A report of Sinter.";
 
 /// One HTML page without any reference to others. `script` is Chart.js, or empty: curves are then

@@ -33,7 +33,7 @@ struct Start {
   std::string date, version, command;
 };
 
-/// What the newest good checkpoint says.
+/// The content of the newest good checkpoint's manifest.
 struct Saved {
   std::int64_t step = 0;
   std::string seed;

@@ -27,7 +27,7 @@ PlanForRanks::PlanForRanks(const PlanView& plan, int ranks)
 
 namespace {
 
-/// What a rank does in a step, but for what it says to others.
+/// The work of a rank in a step, without communication.
 struct RankWork {
   /// An instruction that moves what lives outside of the device's memory, or waits for it.
   struct Offloading {
@@ -44,7 +44,7 @@ struct RankWork {
   double sent = 0;                  // bytes
 };
 
-/// What a rank does outside of the device's memory, as time goes on.
+/// The transfers of a rank's offloaded state, over time.
 struct RankOffload {
   OffloadQueues queues;
   double waited = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes along the line of hosts for each kind of transfer.
+// The data that go along the line of hosts, for each kind of transfer.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -135,7 +135,7 @@ class SumJob final : public Job {
   }
 };
 
-/// What each host has goes down and up the line, past all others.
+/// Sends each host's part down and up the line, past all others.
 template <class T>
 class SpreadJob final : public Job {
   Line& line;

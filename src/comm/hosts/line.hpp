@@ -30,9 +30,10 @@ struct Job {
   /// up and from down.
   virtual void await_up(const Chunk& chunk) = 0;
   virtual void await_down(const Chunk& chunk) = 0;
-  /// What comes from up is there, if somebody is: computes with it, and sends down what belongs there.
+  /// Called when data from up are there, or if there is no host above: computes with them, and
+  /// sends down what belongs there.
   virtual void pass_down(const Chunk& chunk) = 0;
-  /// What comes from down is there: sends up what belongs there.
+  /// Called when data from down are there: sends up what belongs there.
   virtual void pass_up(const Chunk& chunk) = 0;
   /// True if that is known only after pass_down().
   virtual bool goes_down_first() const = 0;

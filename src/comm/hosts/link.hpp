@@ -50,7 +50,7 @@ class Link {
 
   /// Moves what can be moved without waiting. Returns true if it moved anything.
   bool progress();
-  /// What poll() has to look for, at which descriptor, so that there is progress again.
+  /// The events for which poll() must wait, and the descriptor, so that there is progress again.
   int descriptor() const { return socket.get(); }
   short events() const;
 

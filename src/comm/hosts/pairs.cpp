@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds between_tries{50}, connect_timeout{10'000};
 constexpr char greeting[] = "pair";
 
-/// What a rank says first over a connection with another.
+/// The first message over a connection with another rank.
 std::string hello(const std::string& nonce, int rank) {
   return Packer().add(nonce).add(rank).add(greeting).text();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes from one rank to another, and not along the line of hosts.
+// Transfers between two ranks, which do not go along the line of hosts.
 #pragma once
 #include <poll.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of several hosts find each other, and what each then knows of all.
+// The meeting of ranks on several hosts, and what each then knows of all.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace sinter::detail::hosts {
 
-/// What all know of a rank.
+/// The facts of a rank that all know.
 struct Member {
   std::int32_t process = 0;
   std::string host{};     ///< its name
@@ -28,7 +28,7 @@ struct Roster {
   /// "rank 1 (process 4711 on node7)"
   std::string name(int rank) const;
   int hosts() const { return int(begins.size()) - 1; }
-  /// Which of the hosts, in the order of the ranks, a rank is of. Ranks that are neighbours and of one
+  /// The number of a rank's host, in the order of the ranks. Ranks that are neighbours and of one
   /// place are of one host; so one machine may count as several.
   int host_of(int rank) const;
   /// At which address this rank reaches another.

@@ -37,7 +37,7 @@ void prepare(const Descriptor& connection) {
   set(connection, IPPROTO_TCP, TCP_KEEPCNT, 127);
 }
 
-/// Of one family of addresses; -1 if it cannot be, and errno says why.
+/// Opens a socket of one family of addresses; returns -1, with the reason in errno, if that fails.
 int listening(int family, int port) {
   Descriptor made(socket(family, flags, 0));
   if (made.get() < 0) return -1;

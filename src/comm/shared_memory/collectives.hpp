@@ -95,7 +95,7 @@ class Collectives {
           return have_all_read(c);
         });
   }
-  /// The same, but the others take it as it is, into what they have staged before.
+  /// Stages parts for the others as reduce_scatter() does, and takes theirs unchanged.
   template <class T>
   bool all_to_all(T* data, std::int64_t count) {
     const Parts<T> of{*this, data, count, room<T>() / all};
@@ -191,7 +191,7 @@ class Collectives {
     std::int64_t room;  // elements of a piece
 
     std::int64_t begin(int r) const { return part_begin(count, r, rank.all); }
-    /// So many has the largest part.
+    /// The number of pieces of the largest part.
     std::int64_t pieces() const {
       const std::int64_t largest = (count + rank.all - 1) / rank.all;
       return (largest + room - 1) / room;
@@ -207,7 +207,7 @@ class Collectives {
     }
   };
 
-  /// Of each other rank's part a piece.
+  /// Stages a piece of each other rank's part.
   template <class T>
   void stage_for_others(const Parts<T>& of, std::uint32_t c) {
     for (int r = 0; r < all; ++r) {

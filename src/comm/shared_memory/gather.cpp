@@ -20,13 +20,13 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// What a rank says when it comes. With it comes the memory of its facts.
+/// The first message of a rank. With it comes the memory of its facts.
 struct Hello {
   char magic[8] = {'s', 'i', 'n', 't', 'e', 'r', ' ', 'h'};
   std::uint32_t version = layout_version;
   std::int32_t rank = 0, ranks = 0;
 };
-/// What rank 0 answers: why not, or nothing, and then it gives the memory.
+/// The answer of rank 0: a refusal, or an empty text with the memory's descriptor.
 struct Answer {
   char problem[8000] = "";
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of a host find each other.
+// The meeting of the ranks of a host.
 #pragma once
 #include <memory>
 

@@ -41,7 +41,7 @@ std::string seconds(std::chrono::milliseconds time);
 /// "rank 1 (process 4711 on this host's name)"
 std::string rank_name(int rank, int process);
 
-/// What a rank says to the others.
+/// The state that a rank shows to the others.
 struct RankState {
   Count staged;  ///< chunks whose parts for others it has put into the buffer
   Count
@@ -74,7 +74,7 @@ constexpr std::chrono::milliseconds look_around{100};  ///< at most so long, a d
 constexpr std::chrono::milliseconds most_suspended{3500};
 constexpr std::uint32_t layout_version = 7;
 
-/// How the buffer of a segment is divided.
+/// The layout of a segment's buffer.
 struct Layout {
   std::int32_t ranks;
   std::int32_t depth;  ///< chunks that take turns

@@ -13,7 +13,7 @@ namespace sinter::kernel {
 /// to confuse two.)
 class alignas(128) Claims {
  public:
-  /// So many parts fit.
+  /// The maximum number of parts.
   static constexpr int most = 0xffff;
 
   /// Opens a region: `parts` of them can be taken.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for another.
+// A wait of one thread for another.
 #pragma once
 #include <linux/futex.h>
 #include <sys/syscall.h>

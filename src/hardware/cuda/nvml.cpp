@@ -8,7 +8,7 @@
 namespace sinter::detail {
 namespace {
 
-// Of nvml.h, version 2 of its interface; each function returns 0 if it could do its work.
+// From nvml.h, version 2 of its interface; each function returns 0 on success.
 struct MemoryInfo {
   unsigned long long total, free, used;
 };

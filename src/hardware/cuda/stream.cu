@@ -41,7 +41,7 @@ Stream::Pool::Pool()
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
-/// Of a card that has failed, each of these calls fails, and nothing is to be said of it again.
+/// After a failure of the card each of these calls fails, which needs no second report.
 Stream::Pool::~Pool() {
   for (cudaStream_t stream : {raw, side, fetches.raw, stores.raw}) cudaStreamSynchronize(stream);
   for (cudaStream_t stream : {raw, body, side, fetches.raw, stores.raw}) cudaStreamDestroy(stream);

@@ -101,7 +101,7 @@ struct KeyRange {
   int first, last;
 };
 
-/// Those that queries [first, first + count) see between them, in a sequence of `length` keys.
+/// The keys that queries [first, first + count) see between them, in a sequence of `length` keys.
 inline KeyRange seen_keys(AttentionSpan span, int length, int first, int count) {
   if (!span.causal) return {0, length};
   return {std::max(first + 1 - most_seen(span, length), 0), first + count};

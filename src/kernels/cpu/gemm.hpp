@@ -54,7 +54,7 @@ Gemm preferred_gemm(MatmulInputs inputs = MatmulInputs::whole);
 /// requires  no matmul() was called yet; for vendor: has_vendor(); for pairs: has_pairs(); for
 ///           amx: has_amx()
 void force_gemm(Gemm gemm);
-/// What was forced for float and double, and for narrower inputs.
+/// The forced products for float and double, and for narrower inputs.
 struct ForcedGemm {
   std::optional<Gemm> whole, narrow;
 };

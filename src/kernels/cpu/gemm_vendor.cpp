@@ -23,7 +23,7 @@ using Blas = void(const char* transa, const char* transb, const int* m, const in
 struct Vendor {
   Blas<float>* sgemm = nullptr;
   Blas<double>* dgemm = nullptr;
-  /// Of this thread. Returns the number that was set before.
+  /// Sets the number of threads for this thread. Returns the previous number.
   int (*set_threads)(int threads) = nullptr;
 
   bool whole() const { return sgemm && dgemm && set_threads; }

@@ -44,7 +44,7 @@ struct Span {
   }
 };
 
-/// What the forward pass takes.
+/// The operands of the forward pass.
 template <class T>
 struct Forward {
   Heads<const T> q, k, v;
@@ -54,7 +54,7 @@ struct Forward {
   Span span;
   std::int32_t heads, depth;
 };
-/// What the backward pass takes.
+/// The operands of the backward pass.
 template <class T>
 struct Backward {
   Heads<const T> q, k, v, y, dy;

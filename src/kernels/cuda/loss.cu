@@ -74,7 +74,7 @@ struct Denominator {
     SINTER_UNROLL
     for (int k = 0; k < N; ++k) sum += exp(x[k] - base);
   }
-  /// Of all threads of a block.
+  /// Combines the values of all threads of a block.
   __device__ void reduce(S* room) {
     const S mine = most;
     most = block_max(mine, room);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(most_threads)
     if (add) result = load_pack<N>(slopes + c);
     SINTER_UNROLL
     for (int k = 0; k < N; ++k) {
-      // Of all elements, so that none waits at a branch for the others.
+      // Computed for all elements, so that no thread waits at a branch for others.
       const S share = exp(S(mine.x[k]) - softmax.most) * factor;
       S slope = S(result.x[k]) + (c + k < vocabulary ? share : S(0));
       if (c + k == target) slope -= weight;
