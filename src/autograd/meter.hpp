@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory LibTorch takes beside the arena.
+// The memory that LibTorch takes outside the arena.
 #pragma once
 #include <c10/util/ThreadLocalDebugInfo.h>
 
@@ -9,9 +9,9 @@
 
 namespace sinter::autograd {
 
-/// Counts what LibTorch's allocator gives to this thread and takes back from it while it lives, in
-/// the first step of training that a trainer of this process takes (hardware/unplanned.hpp). In other
-/// calls it does nothing, as counting takes a lock.
+/// Counts, while it lives, the bytes that LibTorch allocates and frees on this thread
+/// (hardware/unplanned.hpp). It counts only in the first training step of this process, as counting
+/// takes a lock.
 class Meter {
  public:
   explicit Meter(const Call& call);

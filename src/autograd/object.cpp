@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A use of a layer Autograd<F>, on one rank: its tensors, and the graph that forward leaves.
+// One use of a layer Autograd<F> on one rank: its tensors, and the graph that forward leaves.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Lets LibTorch compute with as many threads as the stream has, on this thread, while it lives.
+/// Makes LibTorch use as many threads as the stream has, on this thread, while it lives.
 class Threads {
   int before = at::get_num_threads();
 
@@ -35,11 +35,11 @@ class Threads {
   }
 };
 
-/// Some of LibTorch's sums, such as that behind x[index], follow the order of threads unless it is
-/// asked for more. It can be asked for the whole process alone.
+/// Makes LibTorch's sums repeatable. Otherwise some, such as that behind x[index], depend on the
+/// order of threads. The setting is one for the whole process.
 void ask_for_repeatable_sums() {
   [[maybe_unused]] static const bool once = [] {
-    at::globalContext().setDeterministicFillUninitializedMemory(false);  // which takes time
+    at::globalContext().setDeterministicFillUninitializedMemory(false);  // this would take time
     at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
     return true;
   }();
@@ -53,8 +53,8 @@ at::Tensor view(const BoundOperand& operand, Element element) {
   return view(operand, {operand.shape.rows, operand.shape.columns}, element);
 }
 
-/// Puts a gradient where it belongs; one that is not defined is zero.
-void put(const at::Tensor& gradient, const at::Tensor& into, bool add) {
+/// Writes or adds a gradient to `into`. An undefined gradient is zero.
+void store(const at::Tensor& gradient, const at::Tensor& into, bool add) {
   if (!gradient.defined()) {
     if (!add) into.zero_();
   } else if (add) {
@@ -67,23 +67,24 @@ void put(const at::Tensor& gradient, const at::Tensor& into, bool add) {
 class Object final : public LayerObject {
   AutogradSpec spec;
   Code code;
-  HeldTensors held;
+  LayerTensors tensors;
   at::ScalarType type = computed_as(spec.compute);
-  Tensors parameters, buffers;  // those of `held`, for Inputs
-  Tensors before;               // buffers as the call that comes again has found them
+  Tensors parameters, buffers;  // the tensors of `tensors`, for Inputs
+  Tensors before;               // buffers before the call that will be repeated
   std::optional<bool> training;
   Tensors x;        // the graph, from forward to backward: its operands,
   Results results;  // and its results
 
  public:
-  Object(const AutogradSpec& s, Code c) : spec(s), code(std::move(c)), held(hold(spec, code)) {
+  Object(const AutogradSpec& s, Code c)
+      : spec(s), code(std::move(c)), tensors(match_tensors(spec, code)) {
     ask_for_repeatable_sums();
-    for (Held& p : held.parameters) {
-      p.tensor.set_data(at::empty({0}, type));  // its elements will be Sinter's
+    for (LayerTensor& p : tensors.parameters) {
+      p.tensor.set_data(at::empty({0}, type));  // its elements will be views of Sinter's
       p.tensor.set_requires_grad(true);
       parameters.push_back(p.tensor);
     }
-    for (Held& b : held.buffers) {
+    for (LayerTensor& b : tensors.buffers) {
       if (b.tensor.is_floating_point() && b.tensor.scalar_type() != type)
         b.tensor.set_data(b.tensor.to(type));
       buffers.push_back(b.tensor);
@@ -124,18 +125,18 @@ class Object final : public LayerObject {
       for (std::size_t i = 0; i < x.size(); ++i)
         if (spec.in[i] > 0 && call.dx[i].data)
           want(x[i], call.dx[i], view(call.dx[i], spec.compute));
-      for (const Held& p : held.parameters)
+      for (const LayerTensor& p : tensors.parameters)
         if (const BoundOperand& g = call.gradients[std::size_t(p.number)]; g.data)
           want(p.tensor, g, view(g, p.shape, spec.gradient));
       const Tensors gradients = gradients_of(call, wanted);
       const c10::NoGradGuard arithmetic_alone;
-      for (std::size_t k = 0; k < wanted.size(); ++k) put(gradients[k], into[k], add[k]);
+      for (std::size_t k = 0; k < wanted.size(); ++k) store(gradients[k], into[k], add[k]);
       forget();
     });
   }
 
  private:
-  /// Says which layer it was if LibTorch refuses something.
+  /// Names the layer in an error of LibTorch.
   template <class Work>
   void guarded(const Work& work) {
     try {
@@ -154,7 +155,7 @@ class Object final : public LayerObject {
   /// Makes views of the weights, once, where LibTorch computes in their type; else copies.
   void read_parameters(const Call& call) {
     const c10::NoGradGuard arithmetic_alone;
-    for (Held& p : held.parameters) {
+    for (LayerTensor& p : tensors.parameters) {
       const BoundOperand& weight = call.weights[std::size_t(p.number)];
       const bool is_view = scalar_type(spec.compute) == type;
       if (p.viewed != weight.data) {
@@ -165,12 +166,12 @@ class Object final : public LayerObject {
       if (!is_view) p.tensor.copy_(view(weight, p.shape, spec.compute));
     }
   }
-  /// A call that comes again finds the buffers that the first one has found.
+  /// Reads the buffers. A repeated call gets them as they were before the first one.
   void read_buffers(const Call& call) {
     const c10::NoGradGuard arithmetic_alone;
     const bool again = call.pass == Pass::again && !call.frozen;
     for (std::size_t k = 0; k < buffers.size(); ++k) {
-      const Held& b = held.buffers[k];
+      const LayerTensor& b = tensors.buffers[k];
       buffers[k].copy_(again ? before[k]
                              : view(call.weights[std::size_t(b.number)], b.shape, spec.master));
     }
@@ -229,12 +230,12 @@ class Object final : public LayerObject {
     for (std::size_t i = 0; i < made.size(); ++i) view(call.y[i], spec.compute).copy_(made[i]);
     if (call.frozen || (call.pass != Pass::kept && call.pass != Pass::dropped)) return;
     for (std::size_t k = 0; k < buffers.size(); ++k) {
-      const Held& b = held.buffers[k];
+      const LayerTensor& b = tensors.buffers[k];
       view(call.weights[std::size_t(b.number)], b.shape, spec.master).copy_(buffers[k]);
     }
   }
 
-  /// The gradients of what is wanted, not defined where it has no influence.
+  /// Returns the gradients of `wanted`; undefined for a tensor without influence.
   Tensors gradients_of(const Call& call, const Tensors& wanted) const {
     Tensors of, with;
     for (std::size_t i = 0; i < results.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// index_select and index_copy, and not x[index], whose gradient is summed one by one.
-// data_ptr and not const_data_ptr, whose name clang and g++ mangle differently.
+// Uses index_select and index_copy, not x[index], whose gradient is summed one by one. Uses
+// data_ptr, not const_data_ptr, whose name clang and g++ mangle differently.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
@@ -11,7 +11,7 @@
 namespace sinter::autograd {
 namespace {
 
-/// Where the rows of sequences lie in a tensor in which all are as long as the longest.
+/// The places of sequences' rows in a tensor in which all sequences are as long as the longest.
 struct Places {
   at::Tensor index;  // of each row, in sequences · longest
   std::int64_t sequences = 0, longest = 0;

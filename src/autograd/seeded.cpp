@@ -6,7 +6,7 @@
 namespace sinter::autograd {
 namespace {
 
-/// Ranks are threads, and LibTorch's generator is one for all of them.
+/// Returns the lock of LibTorch's one generator, which ranks that are threads share.
 std::mutex& one_at_a_time() {
   static std::mutex mutex;
   return mutex;

@@ -19,26 +19,26 @@ std::string text_of(at::IntArrayRef shape) {
 
 /// Collects what differs between F and its code.
 class Matcher {
-  std::map<std::string, at::Tensor> left;  // of the code, and not yet asked for
+  std::map<std::string, at::Tensor> left;  // of the code, not yet taken
   std::string kind, problems;
 
  public:
   Matcher(const char* what, const std::vector<std::pair<std::string, at::Tensor>>& tensors)
       : left(tensors.begin(), tensors.end()), kind(what) {}
 
-  Held take(const Param& param, int number) {
-    Held held{number, shape_in_files(param), {}};
+  LayerTensor take(const Param& param, int number) {
+    LayerTensor taken{number, shape_in_files(param), {}};
     const auto found = left.find(param.name);
     if (found == left.end()) {
       note(param.name, "is not in the module");
-      return held;
+      return taken;
     }
-    held.tensor = found->second;
+    taken.tensor = found->second;
     left.erase(found);
-    if (held.tensor.sizes() != at::IntArrayRef(held.shape))
-      note(param.name, "is " + text_of(held.tensor.sizes()) + " in the module, and " +
-                           text_of(held.shape) + " in F::params");
-    return held;
+    if (taken.tensor.sizes() != at::IntArrayRef(taken.shape))
+      note(param.name, "is " + text_of(taken.tensor.sizes()) + " in the module, and " +
+                           text_of(taken.shape) + " in F::params");
+    return taken;
   }
   std::string text() {
     for (const auto& [name, tensor] : left)
@@ -78,15 +78,15 @@ at::ScalarType computed_as(Element element) {
 
 std::string name_of(const AutogradSpec& spec) { return c10::demangle(spec.type->name()); }
 
-HeldTensors hold(const AutogradSpec& spec, const Code& code) {
+LayerTensors match_tensors(const AutogradSpec& spec, const Code& code) {
   Matcher parameters("parameter", code.parameters), buffers("buffer", code.buffers);
-  HeldTensors held;
+  LayerTensors tensors;
   for (int k = 0; k < int(spec.params.size()); ++k) {
     const Param& param = spec.params[std::size_t(k)];
     if (param.is_running) {
-      held.buffers.push_back(buffers.take(param, k));
+      tensors.buffers.push_back(buffers.take(param, k));
     } else {
-      held.parameters.push_back(parameters.take(param, k));
+      tensors.parameters.push_back(parameters.take(param, k));
     }
   }
   if (const std::string problems = parameters.text() + buffers.text(); !problems.empty())
@@ -94,7 +94,7 @@ HeldTensors hold(const AutogradSpec& spec, const Code& code) {
                         " is not what its F::params says:" + problems +
                         "\nName each parameter in F::params as named_parameters() does, and each "
                         "buffer by running(), with the same shapes.");
-  return held;
+  return tensors;
 }
 
 }  // namespace sinter::autograd

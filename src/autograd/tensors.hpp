@@ -5,30 +5,30 @@
 
 namespace sinter::autograd {
 
-/// LibTorch's name of an element.
+/// Returns LibTorch's name of an element type.
 at::ScalarType scalar_type(Element element);
 
-/// The type in which LibTorch computes what is of such elements: fp32, or double precision.
+/// Returns the type in which LibTorch computes with such elements: fp32 or double precision.
 at::ScalarType computed_as(Element element);
 
 /// A parameter, or a running value.
-struct Held {
+struct LayerTensor {
   int number = 0;                   ///< in the order of the layer
   std::vector<std::int64_t> shape;  ///< as in files
   at::Tensor tensor;                ///< a leaf of the graph, or a buffer
   const void* viewed = nullptr;     ///< the weight that the tensor is a view or a copy of
 };
 
-/// Those of a layer.
-struct HeldTensors {
-  std::vector<Held> parameters, buffers;
+/// The tensors of a layer.
+struct LayerTensors {
+  std::vector<LayerTensor> parameters, buffers;
 };
 
-/// Puts the tensors of some code into the order of the layer.
+/// Returns the tensors of a layer's code in the order of the layer.
 /// throws    ArgumentError that lists all differences in names and shapes
-HeldTensors hold(const AutogradSpec& spec, const Code& code);
+LayerTensors match_tensors(const AutogradSpec& spec, const Code& code);
 
-/// The name of the layer's type, for messages.
+/// Returns the name of the layer's type, for messages.
 std::string name_of(const AutogradSpec& spec);
 
 }  // namespace sinter::autograd

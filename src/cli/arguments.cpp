@@ -96,7 +96,7 @@ void set_option(const Option& option, const std::string& flag, const std::string
       option.value);
 }
 
-/// The words of a flag, after the checks that are the same for all flags.
+/// Returns the words of a flag, after the checks that all flags share.
 Given given_by(const CLI::Option& option, const RecipeView& recipe, bool many) {
   Given given{option.get_name(), option.results()};
   for (const std::string& text : given.texts) {
@@ -135,7 +135,7 @@ class Parser {
   }
 
   Parsed parse(std::vector<std::string> words) {
-    std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
+    std::reverse(words.begin(), words.end());  // CLI11 reads them from the end
     try {
       app.parse(std::move(words));
     } catch (const CLI::CallForHelp&) {
@@ -156,7 +156,7 @@ class Parser {
         set_option(*target, given.flag, given.texts.front());
         arguments.options.push_back(target->dotted());
       }
-    // If there is a checkpoint, take_over() checks them with what it says.
+    // With a checkpoint, take_over() checks the options together with those that it holds.
     if (!arguments.resume) require_good_options(recipe);
     return {arguments, ""};
   }
@@ -188,7 +188,7 @@ class Parser {
     option->group("Options of the recipe's policies");
     options.emplace_back(option, &source);
   }
-  /// CLI11 ends its messages about a flag without a value with the type that is missing.
+  /// Removes the missing type with which CLI11 ends messages about flags without a value.
   static std::string reworded(const CLI::ParseError& error) {
     std::string what = error.what();
     if (what.ends_with(" missing")) return what.substr(0, what.find(':')) + " needs a value.";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line says.
+// The arguments of the command line, parsed.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,60 +18,60 @@ namespace sinter::detail::cli {
 
 struct Arguments {
   Verb verb{};
-  std::string binary;  // the word that started it
+  std::string binary;  // the program's name as it was typed
   std::vector<std::string> data;
-  std::vector<std::string> runs;  // words that belong to no flag: folders of runs
+  std::vector<std::string> runs;  // arguments that belong to no flag: run folders
   std::optional<std::string> out, weights, profile, tokenizer, text, ids;
-  std::string scratch;  // empty where it is not given
+  std::string scratch;  // empty if not given
   std::optional<std::int64_t> steps, evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;
-  std::vector<std::string> options;  // of policies, as far as they are given: "optimizer.lr"
-  std::map<std::string, std::string> defaults;      // of all of them, as the recipe has them
-  std::vector<std::string> words;                   // the command line as it is, from the verb on
-  double save_minutes = 0;                          // 0 asks for no such checkpoints
-  int keep = 2;                                     // checkpoints
-  std::uint64_t shard_bytes = default_shard_bytes;  // of an export's files
-  int threads = 0;                                  // 0 stands for one thread per processor
+  std::vector<std::string> options;             // policy options that were given: "optimizer.lr"
+  std::map<std::string, std::string> defaults;  // the recipe's values of all options
+  std::vector<std::string> words;               // the command line as typed, from the verb on
+  double save_minutes = 0;                      // 0 saves by steps only
+  int keep = 2;                                 // number of checkpoints to keep
+  std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
+  int threads = 0;                                  // 0: one per processor
   int workers = 1;                                  // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;
   int top_k = 0;
-  std::int64_t size = 0, min_frequency = 1;  // of a tokenizer that is trained
+  std::int64_t size = 0, min_frequency = 1;  // for train-tokenizer
   std::vector<std::string> special;          // its special tokens
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
-  bool pin = false;                    // each thread has a processor of its own
-  bool no_libtorch = false;            // Sinter's own products multiply everything
-  bool schedule = false;               // asks for the program, too, by its former name
+  bool pin = false;                    // pins each thread to a processor of its own
+  bool no_libtorch = false;            // uses only Sinter's own products
+  bool schedule = false;               // prints the program: the former name of --program
   std::optional<double> rank_timeout;  // seconds
-  // What a forecast of describe is for, and takes for given.
+  // The world that describe forecasts, and the speeds that it assumes.
   std::optional<int> world_ranks;
   std::optional<double> link_latency, link_bandwidth;  // microseconds, gigabytes a second
   std::optional<double> disk_bandwidth;                // gigabytes a second
   std::optional<double> straggler;
   std::optional<std::string> times;
-  World world;  // where a launcher has started several ranks (cli/launched.hpp)
+  World world;  // set if a launcher started several ranks (cli/launched.hpp)
 };
 
-/// The result of parsing: arguments, or a text that was asked for (--help, --version).
+/// The result of parsing: arguments, or a text to print (--help, --version).
 struct Parsed {
   std::optional<Arguments> arguments;
   std::string text;
 };
 
-/// Reads the words after the program's name. Options of policies go straight into the recipe.
+/// Parses the words after the program's name. Sets the policies' options in the recipe.
 /// throws    UsageError
 [[nodiscard]] Parsed parse(const RecipeView& recipe, const std::string& program,
                            const std::vector<std::string>& words);
 
-/// Checks the options as far as nothing but the command line and the recipe decides them.
+/// Checks the options that depend only on the command line and the recipe.
 /// throws    UsageError
 void require_good_options(const RecipeView& recipe);
 
-/// What an option may be, such as "at least 0"; empty if it may be anything.
+/// Returns the range of an option, such as "at least 0"; empty if it has none.
 std::string range_text(const Option& option);
 
 }  // namespace sinter::detail::cli

@@ -6,8 +6,8 @@
 
 namespace sinter::detail::cli {
 
-/// The line "options …" of a run's header: the seed, and each option that is not as the recipe has
-/// it, with the recipe's value.
+/// Returns the line "options …" of a run's header. It has the seed and each option whose value
+/// differs from the recipe's, with the recipe's value.
 std::string changes_text(const RecipeView& recipe, const Arguments& arguments);
 
 }  // namespace sinter::detail::cli

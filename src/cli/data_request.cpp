@@ -23,7 +23,7 @@ constexpr std::string_view name_of(Order order) {
   return order == Order::shuffled ? "shuffled" : "sequential";
 }
 
-/// Shows how far the data are made ready, once there is something to show.
+/// Returns a function that shows the progress of preparing the data.
 std::function<void(std::int64_t, std::int64_t)> progress_of(const Arguments& a) {
   if (a.quiet) return {};
   return [shown = std::shared_ptr<EvalProgress>()](std::int64_t done, std::int64_t all) mutable {
@@ -58,7 +58,7 @@ DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
   return request;
 }
 
-/// Checks that the data are those that a run trained on, where its checkpoint says which.
+/// Checks that the data are those of the run, if its checkpoint names them.
 void require_data_of(const CheckpointReader& checkpoint, const OpenedData& data) {
   SamplerState saved;
   try {
@@ -107,7 +107,7 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
     checkpoint.emplace(source.path);
     if (a.data.empty()) notes = RunRecord(checkpoint->folder().parent_path()).take_over_data(a);
     take_over_tokenizer(recipe, a);
-    (void)take_over(*checkpoint, recipe, a);  // the ranks among the options cut the batches
+    (void)take_over(*checkpoint, recipe, a);  // the option `ranks` decides how batches are cut
   }
   if (a.order == Order::sequential)
     throw Error(

@@ -24,7 +24,8 @@
 namespace sinter::detail::cli {
 namespace {
 
-/// The device, and what multiplies there, measured if the device can be used.
+/// The device, and the library or unit that multiplies there. Speeds are measured if the device can
+/// be used.
 struct DeviceFacts {
   std::string text, problem;  // one of them is empty
   MatmulRate matmul;
@@ -47,7 +48,7 @@ std::string device_lines(const DeviceFacts& facts) {
   return fmt::format("device  {}{}\n", facts.text, facts.problem) + matmul_text(facts.matmul);
 }
 
-/// The forecast that is asked for, if there is one.
+/// Returns the forecast, if --world asks for one.
 std::optional<WorldForecast> forecast_of(const RecipeView& recipe, const Arguments& a,
                                          const DeviceFacts& device) {
   if (!a.world_ranks) return std::nullopt;
@@ -142,12 +143,12 @@ std::string parameters_text(const RecipeView& recipe) {
 }
 
 std::string buffers_text(const PlanView& plan) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t limit = 16;
   std::vector<Buffer> buffers(plan.training.buffers.begin(), plan.training.buffers.end());
   std::sort(buffers.begin(), buffers.end(), [](const Buffer& x, const Buffer& y) {
     return std::pair(-x.bytes, x.offset) < std::pair(-y.bytes, y.offset);
   });
-  std::size_t shown = std::min(most, buffers.size());
+  std::size_t shown = std::min(limit, buffers.size());
   std::string text =
       fmt::format("buffers of the training step, the largest {} of {}\n", shown, buffers.size());
   for (const Buffer& b : std::span(buffers).first(shown)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What describe prints besides the plan's table.
+// Parts of the output of describe, beside the plan's table.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace sinter::detail::cli {
 
-/// What the copy that a checkpoint is written from takes, beside the plan.
+/// Returns a line on the memory of the snapshot from which checkpoints are written.
 std::string snapshot_text(const Memory& memory);
-/// Every option with its value, and its range if a flag can change it.
+/// Lists all options with their values, and ranges if flags can change them.
 std::string options_text(const RecipeView& recipe);
-/// The hooks that each policy has, so that a misspelt one is seen to be missing.
+/// Lists the hooks of each policy. A misspelt hook is not in the list.
 std::string hooks_text(const RecipeView& recipe);
-/// Every parameter with its shape.
+/// Lists all parameters with their shapes.
 std::string parameters_text(const RecipeView& recipe);
-/// The largest buffers of the training step: what they hold, where, and during which instructions.
+/// Lists the largest buffers of the training step: content, address and lifetime.
 std::string buffers_text(const PlanView& plan);
 
-/// The program of the training step, one instruction per line.
+/// Returns the program of the training step, one instruction per line.
 std::string program_text(const RecipeView& recipe);
-/// The same as a list of {instruction, on, when}.
+/// Returns the program as a list of {instruction, on, when}.
 nlohmann::ordered_json program_json(const RecipeView& recipe);
 
 }  // namespace sinter::detail::cli

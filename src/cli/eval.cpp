@@ -23,7 +23,7 @@ std::string json_text(const Evaluated& evaluated, const DataUnit& unit) {
   return result.dump() + "\n";
 }
 
-/// The loss and its figures, one per line, with the values in a column.
+/// Returns the loss and its figures, one per line, with the values in a column.
 std::string text(const Evaluated& evaluated, const DataUnit& unit) {
   const Loss& loss = evaluated.loss;
   std::vector<std::pair<std::string_view, std::string>> lines;

@@ -6,14 +6,13 @@
 
 namespace sinter::detail::cli {
 
-/// Shows how far an evaluation is: in a terminal on one line, after the first second and then five
-/// times a second; elsewhere on a line of its own every 5 seconds.
+/// Shows the progress of an evaluation. In a terminal this is one line, written after the first
+/// second and then five times a second; elsewhere a new line every 5 seconds.
 class EvalProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Nothing is shown if `to` is nullptr. `all` is what there is to do, which is called `done` when
-  /// it is done.
+  /// Shows the percentage of `all`, followed by the word `done`. Shows nothing if `to` is nullptr.
   EvalProgress(std::FILE* to, std::int64_t all, Clock::time_point begin = Clock::now(),
                std::string_view done = "evaluated");
   /// Removes the line from the terminal.
@@ -21,7 +20,7 @@ class EvalProgress {
   EvalProgress(const EvalProgress&) = delete;
   EvalProgress& operator=(const EvalProgress&) = delete;
 
-  /// Says that so many are done.
+  /// Updates the count.
   void at(std::int64_t done, Clock::time_point now = Clock::now());
 
  private:

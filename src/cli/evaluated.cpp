@@ -6,8 +6,8 @@
 namespace sinter::detail::cli {
 namespace {
 
-/// Whether a model takes numbers and has a class for each row as its only target, so that it
-/// predicts the logits of classes.
+/// True if the model takes numbers, and its only target is a class for each row. It then predicts
+/// logits of classes.
 bool classifies(const PlanView& plan) {
   int classes = 0;
   for (const External& input : plan.model.externals) {
@@ -18,7 +18,7 @@ bool classifies(const PlanView& plan) {
   return classes == 1 && !plan.predicting.results.empty();
 }
 
-/// The rows whose class has the largest logit, of those whose content a batch has.
+/// Counts the rows whose class has the largest logit, among the rows in the batch.
 std::int64_t classified(TrainerCore& trainer, const HostBatch& batch) {
   const Prediction logits = trainer.predict(batch);
   std::int64_t right = 0;
@@ -44,7 +44,7 @@ Evaluated evaluate(TrainerCore& trainer, AnySource& data,
     result.loss += trainer.evaluate(batch);
     if (predicts) {
       const std::int64_t here = classified(trainer, batch);
-      const bool all_have_it = batch.part.is_whole();  // then one counts it
+      const bool all_have_it = batch.part.is_whole();  // then only one process counts it
       if (!all_have_it || part.rank == 0) right += here;
     }
     if (on_batch) on_batch(result.loss.count);

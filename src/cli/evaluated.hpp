@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verb eval finds out of data.
+// The results of the verb eval.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,13 +12,13 @@ namespace sinter::detail::cli {
 
 struct Evaluated {
   Loss loss{};                          ///< over all data
-  std::optional<std::int64_t> right{};  ///< rows whose class was predicted, of a classifier
+  std::optional<std::int64_t> right{};  ///< for a classifier: rows whose class was predicted
 
   double accuracy() const { return double(*right) / double(loss.count); }
 };
 
-/// Evaluates all that is left of a source, and predicts it, where the model is a classifier of rows of
-/// numbers. Where ranks are processes, each reads its part, and all get the same.
+/// Evaluates the rest of a source. If the model is a classifier of rows of numbers, also predicts
+/// it. If ranks are processes, each reads its part, and all get the same result.
 ///   on_batch   called after each batch with the number of predictions so far
 Evaluated evaluate(TrainerCore& trainer, AnySource& data,
                    const std::function<void(std::int64_t done)>& on_batch = {});

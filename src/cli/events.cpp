@@ -21,7 +21,7 @@ Events::Events(const std::filesystem::path& run, std::int64_t steps_before, std:
   }
 }
 
-/// Warns once where several writes in a row fail.
+/// Warns only of the first of several failed writes in a row.
 void Events::try_to(auto write) {
   if (!file) return;
   try {

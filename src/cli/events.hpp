@@ -13,11 +13,11 @@
 
 namespace sinter::detail::cli {
 
-/// The event file of one start of a run. What cannot be written is left out of it, which is a
-/// warning: training goes on.
+/// The event file of one start of a run. A failed write is left out of the file and gives a
+/// warning; training continues.
 class Events {
  public:
-  /// Creates the file, with a text that says what is trained.
+  /// Creates the file, with a text that describes the run.
   Events(const std::filesystem::path& run, std::int64_t steps_before, std::string_view header,
          double flops_per_token);
 
@@ -26,7 +26,7 @@ class Events {
   /// Makes what was written durable.
   void sync();
 
-  /// Returns what the user should be told, one sentence per line, and forgets it.
+  /// Returns the warnings so far, one per line, and clears them.
   [[nodiscard]] std::string take_warnings() { return std::exchange(warnings, {}); }
 
  private:
@@ -34,7 +34,7 @@ class Events {
 
   std::optional<EventFile> file;
   double flops_per_token;
-  bool fails = false;  // the last write has failed
+  bool fails = false;  // true if the last write failed
   std::string warnings;
 };
 

@@ -11,8 +11,8 @@ namespace sinter::detail::cli {
 namespace {
 
 template <class T>
-T integer(const Given& given, int least) {
-  return number_of<T>(given.flag, given.texts.front(), least);
+T integer(const Given& given, int minimum) {
+  return number_of<T>(given.flag, given.texts.front(), minimum);
 }
 
 void set_order(Arguments& a, const Given& given) {
@@ -37,7 +37,9 @@ void set_resume(Arguments& a, const Given& given) {
 void set_shard_size(Arguments& a, const Given& given) {
   std::string size = given.texts.front();
   try {
-    size = CLI::AsSizeValue(true)(size).empty() ? size : "";  // which writes bytes over it
+    size = CLI::AsSizeValue(true)(size).empty()
+               ? size
+               : "";  // the conversion replaces the text by a number of bytes
   } catch (const CLI::Error&) {
     size.clear();
   }
@@ -204,8 +206,9 @@ constexpr Flag flags[] = {
      "Forecast a step on N ranks, of a recipe that has ranks, each with\n"
      "as many micro-batches as here: memory, what is sent, time.",
      [](Arguments& a, const Given& g) {
-       constexpr int most = 1 << 14;
-       a.world_ranks = number_of<int>(g.flag, g.texts.front(), Range().at_least(1).at_most(most));
+       constexpr int maximum = 1 << 14;
+       a.world_ranks =
+           number_of<int>(g.flag, g.texts.front(), Range().at_least(1).at_most(maximum));
      }},
     {"--link-latency", "MICROSECONDS",
      "Of --world: the time of a message without bytes from one rank to\n"

@@ -12,7 +12,7 @@
 
 namespace sinter::detail::cli {
 
-/// A flag with the words that followed it; a switch has none, and one that was left out is "".
+/// A flag with its values. A switch has none; a value that was left out is "".
 struct Given {
   std::string flag;
   std::vector<std::string> texts;
@@ -20,17 +20,16 @@ struct Given {
 
 struct Flag {
   std::string_view name;   // such as "--steps"
-  std::string_view value;  // such as "N"; "PATH..." is many words; "[auto]" may be left out; a
-                           // switch has ""
+  std::string_view value;  // such as "N"; "PATH...": many; "[auto]": optional; "": none
   std::string_view help;
   void (*set)(Arguments&, const Given&);
-  /// What a recipe says instead of `help`; empty if it says nothing. nullptr if no recipe does.
+  /// A recipe's own help in place of `help`; empty if it has none. nullptr if no recipe has one.
   std::string_view (*help_of)(const RecipeView&) = nullptr;
   bool old = false;  // a former name, which is accepted but not listed
 
   bool many() const { return value.ends_with("..."); }
   bool optional() const { return value.starts_with('['); }
-  /// Whether the verb's row has it.
+  /// True if the verb has this flag.
   constexpr bool of(Verb verb) const {
     for (std::string_view rest = row_of(verb).flags; !rest.empty();) {
       const std::size_t end = std::min(rest.find(" --"), rest.size());
@@ -39,7 +38,7 @@ struct Flag {
     }
     return false;
   }
-  /// `shown` is a name, and behind a blank the value.
+  /// True if this is the flag `shown`: its name, and its value after a blank.
   constexpr bool is(std::string_view shown) const {
     const std::size_t end = std::min(shown.find(' '), shown.size());
     return shown.substr(0, end) == name && shown.substr(std::min(end + 1, shown.size())) == value;
@@ -48,7 +47,7 @@ struct Flag {
 
 std::span<const Flag> all_flags();
 
-/// The names of verbs, as "train, eval and export".
+/// Returns the names of verbs, as "train, eval and export".
 std::string verbs_with(const std::function<bool(Verb)>& has);
 
 }  // namespace sinter::detail::cli

@@ -12,7 +12,8 @@ namespace sinter::detail::cli {
 
 namespace {
 
-/// Tokens beyond the tokenizer's, such as the marks of examples, stand for no text.
+/// Returns the text of a token. Tokens beyond the tokenizer's, such as marks of examples, have
+/// none.
 std::string text_of(const Tokenizer& tokenizer, std::int32_t token) {
   const bool known = tokenizer.vocabulary == 0 || token < tokenizer.vocabulary;
   return known ? tokenizer.decode(token) : "";
@@ -33,7 +34,7 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
 
   std::string text;
   std::int64_t written = 0;
-  const std::int64_t most =
+  const std::int64_t limit =
       prompt.reply > 0 ? std::min<std::int64_t>(a.tokens, prompt.reply) : a.tokens;
   if (!a.json) print_result(prompt.reply > 0 ? a.prompt + "\n" : a.prompt);
   auto on_token = [&](std::int32_t token) {
@@ -44,7 +45,7 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
     text += piece;
     if (!a.json) print_result(piece);
   };
-  sinter::generate(trainer, prompt, most, sampling, on_token);
+  sinter::generate(trainer, prompt, limit, sampling, on_token);
   if (a.json) {
     nlohmann::ordered_json result{{"prompt", a.prompt},
                                   {"text", text},

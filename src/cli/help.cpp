@@ -17,7 +17,7 @@ constexpr std::string_view exit_codes = R"(Exit codes:
   75   stopped by a signal after a complete step, with a checkpoint to resume from
   130  ended at once by a second SIGINT)";
 
-/// CLI11's formatter, but values are shown by their names only, and nothing is called an OPTION.
+/// CLI11's formatter, which shows only the names of values, and no type OPTION.
 class Formatter : public CLI::Formatter {
  public:
   Formatter() { column_width(34); }

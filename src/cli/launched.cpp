@@ -46,7 +46,8 @@ void require_flags_of_ranks(const Arguments& a, const std::string& started) {
         fmt::format("{}, and all must know the run's folder. Give --out DIR.", started));
 }
 
-/// The number of ranks is given by the launcher as if by a flag: no checkpoint gives another.
+/// Sets the number of ranks as the launcher gives it. As with a flag, a checkpoint does not change
+/// it.
 void set_ranks(RecipeView& recipe, Arguments& a, const std::string& started) {
   const auto option = std::ranges::find(recipe.options, ranks_option, &Option::dotted);
   if (option == recipe.options.end()) return;
@@ -58,13 +59,13 @@ void set_ranks(RecipeView& recipe, Arguments& a, const std::string& started) {
   a.options.emplace_back(ranks_option);
 }
 
-/// Whether the launcher has left this process one card alone to see.
+/// True if the launcher lets this process see only one card.
 bool sees_one_card() {
   const char* const cards = std::getenv("CUDA_VISIBLE_DEVICES");
   return cards && *cards && !std::strchr(cards, ',');
 }
 
-/// Each rank of a host has a card of its own, from the recipe's on.
+/// Chooses this rank's card: the ranks of a host use consecutive cards from the recipe's on.
 void choose_card(RecipeView& recipe, const World& world) {
   const auto option = std::ranges::find(recipe.options, card_option, &Option::dotted);
   if (option == recipe.options.end() || sees_one_card()) return;
@@ -96,7 +97,7 @@ void take_launched_world(RecipeView& recipe, Arguments& a) {
 
 World world_with_facts(const Arguments& a, const SamplerState& data, std::vector<Fact> facts) {
   World world = a.world;
-  if (world.ranks == 1) return world;  // nobody to compare with
+  if (world.ranks == 1) return world;  // there is no other rank
   world.facts = std::move(facts);
   world.facts.push_back({"binary", hash_of_file("/proc/self/exe")});
   world.facts.push_back({"data", nlohmann::json(data.to_fields()).dump()});

@@ -63,9 +63,9 @@ std::string what_multiplies(const MatmulRate& rate) {
              : "no unit of a processor is used for it; widened to fp32 and multiplied there";
 }
 
-/// Whether a layer multiplies its rows with a parameter as a matrix: the sides are the widths of
-/// what it takes and gives, or of a loss' logits. A table that is looked up is none, and neither is
-/// a kernel that goes over each channel alone.
+/// True if a layer multiplies rows by the parameter as a matrix: its sides are the widths of an
+/// operand and a result, or of the logits of a loss. Tables that are looked up, and kernels for
+/// each channel, do not count.
 bool multiplies(const Layer& layer, const Param& param) {
   auto leads = [&](int from, int to) {
     return (param.rows == from && param.columns == to) ||
@@ -79,7 +79,7 @@ bool multiplies(const Layer& layer, const Param& param) {
   return false;
 }
 
-/// Whether the layer that owns a parameter, or one that borrows it, multiplies with it.
+/// True if the layer that owns a parameter multiplies by it, or one that borrows it.
 bool is_multiplied(const Model& model, const Parameter& p) {
   const Param& param = p.layer->params[p.number];
   if (!param.decays) return false;
@@ -130,7 +130,7 @@ std::string matmul_text(const MatmulRate& rate) {
 }
 
 std::string odd_sizes_text(const RecipeView& recipe) {
-  constexpr int multiple = 8, most = 3;
+  constexpr int multiple = 8, limit = 3;
   std::string names;
   int count = 0;
   const Model& model = recipe.plan->model;
@@ -139,11 +139,11 @@ std::string odd_sizes_text(const RecipeView& recipe) {
     const int rows = param.rows + param.padding;
     if (rows % multiple == 0 && param.columns % multiple == 0) continue;
     if (!is_multiplied(model, p)) continue;
-    if (++count <= most)
+    if (++count <= limit)
       names += fmt::format("{}{} {} × {}", count > 1 ? ", " : "", p.name, rows, param.columns);
   }
   if (count == 0) return "";
-  if (count > most) names += ", …";
+  if (count > limit) names += ", …";
   return fmt::format(
       "        {} matri{} a side that is no multiple of {}, which matrix units want: {}\n", count,
       count == 1 ? "x has" : "ces have", multiple, names);

@@ -14,7 +14,7 @@
 
 namespace sinter::detail::cli {
 
-/// A command line that is wrong in itself; the exit code is then 2.
+/// A wrong command line; the exit code is 2.
 struct UsageError : Error {
   using Error::Error;
 };
@@ -41,10 +41,10 @@ T number_of(const std::string& flag, const std::string& text, const Range& range
   throw UsageError(fmt::format("{} takes {}, not '{}'.", flag, what, text));
 }
 
-/// The same for a number of at least `least`.
+/// Reads a number of at least `minimum`.
 template <class T>
-T number_of(const std::string& flag, const std::string& text, int least) {
-  return number_of<T>(flag, text, Range().at_least(least));
+T number_of(const std::string& flag, const std::string& text, int minimum) {
+  return number_of<T>(flag, text, Range().at_least(minimum));
 }
 
 }  // namespace sinter::detail::cli

@@ -23,7 +23,7 @@ namespace {
 
 bool has_room(int descriptor, int wait_ms) {
   pollfd poll{descriptor, POLLOUT, 0};
-  return ::poll(&poll, 1, wait_ms) > 0;  // errors count as room: the write will say which
+  return ::poll(&poll, 1, wait_ms) > 0;  // errors count as room: the write reports them
 }
 
 mode_t type_of(int descriptor) {
@@ -31,8 +31,8 @@ mode_t type_of(int descriptor) {
   return ::fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
-/// A descriptor for the same pipe or terminal whose writes do not wait, or -1. (To change the one
-/// that we were given would change it for all processes that share it, such as a shell.)
+/// Returns a descriptor for the same pipe or terminal whose writes do not block, or -1. (A change
+/// to the given one would affect all processes that share it, such as a shell.)
 int open_again(int descriptor) {
   const mode_t type = type_of(descriptor);
   if (type != S_IFIFO && type != S_IFCHR) return -1;
@@ -40,7 +40,7 @@ int open_again(int descriptor) {
                 O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/// Writes a part that a pipe takes whole or not at all. Returns whether it was written.
+/// Writes a part that fits into a pipe's buffer as a whole. Returns true if it was written.
 bool write_at_once(int descriptor, std::string_view part) {
   static const int again[]{open_again(STDOUT_FILENO), open_again(STDERR_FILENO)};
   const int own = descriptor == STDOUT_FILENO   ? again[0]
@@ -59,8 +59,8 @@ bool write_at_once(int descriptor, std::string_view part) {
 void prepare_standard_streams() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    int held = ::open("/dev/null", O_RDWR);
-    if (held < 0) held = ::open("/", O_PATH);  // there is no /dev
+    int opened = ::open("/dev/null", O_RDWR);
+    if (opened < 0) opened = ::open("/", O_PATH);  // there is no /dev
   }
   ::signal(SIGXFSZ, SIG_IGN);
 }

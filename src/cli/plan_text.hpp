@@ -9,26 +9,26 @@
 
 namespace sinter::detail::cli {
 
-/// The parts of a plan's arena in bytes, and last their total. Parts that few recipes have
-/// (weights, running values, policies) are there only if they take space.
+/// Returns the parts of a plan's arena in bytes; the last one is the total. Parts that few recipes
+/// have (weights, running values, policies) are left out if empty.
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& memory);
 
-/// Bytes of the copy that a checkpoint is written from while training goes on.
+/// Returns the bytes of the snapshot from which a checkpoint is written while training continues.
 std::int64_t snapshot_bytes(const Memory& memory);
 
-/// The names of units with layers that take memory which is not planned, and so in no part.
+/// Returns the names of units with layers whose memory is not planned; no part contains it.
 std::vector<std::string> unplanned_units(const Model& model);
 
 std::int64_t tokens_per_step(const RecipeView& recipe);
-/// The number of sequences that all ranks together evaluate at once.
+/// Returns the number of sequences that all ranks together evaluate at once.
 int evaluation_sequences(const RecipeView& recipe);
 
-/// The policies' types: "Gpt2, Bytes, Fp32, …".
+/// Returns the policies' types: "Gpt2, Bytes, Fp32, …".
 std::string policy_types(const RecipeView& recipe);
 
-/// The line "recipe  …", with which describe and the header of a run begin.
+/// Returns the line "recipe  …", with which describe and the header of a run begin.
 std::string recipe_text(const RecipeView& recipe);
-/// Parameters, work per step, and the table of memory.
+/// Returns parameters, work per step, and the table of memory.
 std::string plan_text(const RecipeView& recipe);
 
 }  // namespace sinter::detail::cli

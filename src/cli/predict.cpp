@@ -12,19 +12,20 @@
 namespace sinter::detail::cli {
 namespace {
 
-/// Whether the model learns ids: those that follow, or classes.
+/// True if the model learns ids: the next ones, or classes.
 bool gives_logits(const Model& training) {
   return std::ranges::any_of(training.externals,
                              [](const External& e) { return e.targets && e.width == 0; });
 }
 
-/// Whether each row of a sequence has a target in training, rather than each sequence one.
+/// True if in training each row of a sequence has a target, rather than each sequence.
 bool learns_each_row(const Model& training) {
   return std::ranges::any_of(training.externals,
                              [](const External& e) { return e.targets && e.axis < token_axes; });
 }
 
-/// throws    Error if the model cannot be asked by such lines
+/// Returns the form of the model's questions.
+/// throws    Error if lines of a file cannot be questions to the model
 QuestionForm form_of(const RecipeView& recipe) {
   const PlanView& plan = *recipe.plan;
   if (plan.predicting.results.empty())
@@ -52,8 +53,8 @@ QuestionForm form_of(const RecipeView& recipe) {
           .context = plan.context};
 }
 
-/// Appends the shortest digits that give this float again. They also say that it is no integer, so
-/// that -0 stays what it is.
+/// Appends the shortest digits that give this float again. Integers get a decimal point, so that -0
+/// keeps its sign.
 void append(std::string& text, float number) {
   const std::size_t begin = text.size();
   fmt::format_to(std::back_inserter(text), "{}", number);
@@ -67,7 +68,7 @@ class Answer {
   Answer(bool logits, std::string place)
       : text_(logits ? "{\"logits\":[" : "{\"values\":["), place_(std::move(place)) {}
 
-  /// throws    NonFiniteError; Error where they cannot be printed
+  /// throws    NonFiniteError; Error if they cannot be printed
   void add(const Prediction& part) {
     for (int r = 0; r < part.rows; ++r)
       add(std::span(part.values)
@@ -100,14 +101,14 @@ class Answer {
   }
 
   static constexpr std::size_t enough_bytes = std::size_t(1) << 16;
-  std::string text_;  // that is not printed yet
+  std::string text_;  // not printed yet
   std::string place_;
   bool first_ = true;
 };
 
-/// Predicts for one line of a file after the other. (Several at once would be faster where they are
-/// short, but an answer would then hang on its neighbours: matmuls of other sizes add in another
-/// order.)
+/// Predicts for each line of a file, one at a time. (Several at once would be faster for short
+/// lines. But matmuls of other sizes add in another order, so an answer would depend on its
+/// neighbours.)
 void answer(TrainerCore& trainer, Questions& questions) {
   const Model& training = trainer.plan().model;
   const bool each_row = learns_each_row(training), logits = gives_logits(training);

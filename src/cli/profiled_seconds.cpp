@@ -52,13 +52,13 @@ std::vector<double> profiled_seconds(const std::string& file, const PlanView& pl
       continue;
     const auto position = event["args"].value("position", std::size_t(program.size()));
     if (position >= program.size()) continue;
-    // Evaluations have spans, too, which have other names.
+    // Spans of evaluations have other names.
     if (event.value("name", "") == name_of(plan.model, program[position]))
       durations[position].push_back(1e-6 * event.value("dur", 0.0));
   }
   std::vector<double> seconds(program.size());
   for (std::size_t t = 0; t < program.size(); ++t) {
-    if (computing[t] == 0) continue;  // it only moves bytes, or waits, if it does anything
+    if (computing[t] == 0) continue;  // it computes nothing: it moves bytes, or waits
     if (durations[t].empty())
       refuse_profile(file, fmt::format("it has no time of instruction {}, '{}'", t,
                                        name_of(plan.model, program[t])));

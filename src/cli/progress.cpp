@@ -21,7 +21,7 @@ std::size_t columns_of(std::FILE* terminal) {
 Progress::Progress(std::FILE* to, Scale scale)
     : to(to), scale(scale), live(to && isatty(fileno(to))) {}
 
-/// Ends the line, so that what comes next, such as an error, begins on a line of its own.
+/// Ends the line, so that later text, such as an error, begins on a new one.
 Progress::~Progress() {
   if (drawn) print_if_possible(to, "\n");
 }

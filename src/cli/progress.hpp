@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training run shows while it goes on.
+// The progress that a training run shows.
 #pragma once
 #include <chrono>
 #include <cstdio>
@@ -9,8 +9,8 @@
 
 namespace sinter::detail::cli {
 
-/// Shows one line that is written over and over in a terminal. Elsewhere it writes a line now and
-/// then: for the first and the last step, for each evaluation, and every 5 seconds.
+/// Shows one line in a terminal, which it overwrites. Elsewhere it writes a line for the first and
+/// the last step, for each evaluation, and every 5 seconds.
 class Progress {
  public:
   struct Scale {
@@ -37,7 +37,7 @@ class Progress {
   std::FILE* to;
   Scale scale;
   bool live;
-  bool drawn = false;  // the live line is on the screen
+  bool drawn = false;  // true if the live line is on the screen
   Clock::time_point shown{};
   double tokens = 0, ms = 0;  // since the last line
   double step_ms = 0;         // moving average

@@ -12,9 +12,9 @@
 namespace sinter::detail::cli {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t(1) << 16, most_bytes = std::size_t(1) << 30;
+constexpr std::size_t block_bytes = std::size_t(1) << 16, max_bytes = std::size_t(1) << 30;
 
-/// A line is no question. what() says why.
+/// Thrown for a line that is no question; what() is the reason.
 struct BadQuestion : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,14 +29,14 @@ std::string shown(const nlohmann::json& value) {
   return printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 40);
 }
 
-/// The list under a key of a line.
+/// Returns the list under a key of a line.
 const nlohmann::json& list_in(const nlohmann::json& line, const std::string& key) {
   if (!line.contains(key)) refuse("it has no key '{}'", key);
   if (!line[key].is_array()) refuse("'{}' is {}, and no list", key, shown(line[key]));
   return line[key];
 }
 
-/// A line is an object, and has no keys beside these.
+/// Checks that a line is an object without other keys.
 void check_keys(const nlohmann::json& line, std::initializer_list<std::string_view> keys) {
   if (!line.is_object()) refuse("it is {}, and no object", shown(line));
   for (const auto& [name, value] : line.items())
@@ -44,13 +44,13 @@ void check_keys(const nlohmann::json& line, std::initializer_list<std::string_vi
       refuse("it has the key '{}', which is nothing to this model", printable(name, 60));
 }
 
-/// `most` is the recipe's `context`, or what it calls that of another axis.
-void check_length(std::size_t rows, std::string_view one, int most,
+/// Checks that a line has 1 to `limit` rows. `one` names a row, and `context` the option that limits them.
+void check_length(std::size_t rows, std::string_view one, int limit,
                   std::string_view context = "context") {
   if (rows == 0) refuse("it has no {}; the model needs at least one", one);
-  if (rows > std::size_t(most))
+  if (rows > std::size_t(limit))
     refuse("it has {} {}s, and the recipe's {} is {}. Cut it, or build the recipe with a larger {}",
-           rows, one, context, most, context);
+           rows, one, context, limit, context);
 }
 
 void check_id(bool good, std::string_view one, std::size_t at, const std::string& id, int below) {
@@ -59,7 +59,7 @@ void check_id(bool good, std::string_view one, std::size_t at, const std::string
            below - 1);
 }
 
-/// `one` is what each of them is called.
+/// Reads ids. `one` names an id in messages.
 std::vector<std::int32_t> ids_in(const nlohmann::json& list, std::string_view one, int below) {
   std::vector<std::int32_t> ids;
   ids.reserve(list.size());
@@ -71,7 +71,7 @@ std::vector<std::int32_t> ids_in(const nlohmann::json& list, std::string_view on
   return ids;
 }
 
-/// The rows of a list, one behind the other.
+/// Returns the numbers of a list of rows, row-major.
 std::vector<float> values_in(const nlohmann::json& list, const QuestionForm& form) {
   std::vector<float> values;
   values.reserve(list.size() * std::size_t(form.width));
@@ -81,8 +81,8 @@ std::vector<float> values_in(const nlohmann::json& list, const QuestionForm& for
       refuse("row {} is {}, and the model's rows are lists of {} numbers", r + 1,
              row.is_array() ? fmt::format("a list of {}", row.size()) : shown(row), form.width);
     for (const nlohmann::json& number : row) {
-      constexpr double most = std::numeric_limits<float>::max();
-      if (!number.is_number() || !(std::abs(number.get<double>()) <= most))
+      constexpr double largest = std::numeric_limits<float>::max();
+      if (!number.is_number() || !(std::abs(number.get<double>()) <= largest))
         refuse("row {} has {}, which is no number that a float can hold", r + 1, shown(number));
       values.push_back(number.get<float>());
     }
@@ -105,13 +105,13 @@ bool LinesOfFile::read_more() {
 }
 
 std::optional<std::string_view> LinesOfFile::next() {
-  std::size_t looked = 0;  // bytes behind `passed_` that hold no end of a line
+  std::size_t looked = 0;  // bytes after `passed_` without an end of line
   std::size_t end = buffer_.find('\n', passed_);
   while (end == buffer_.npos) {
     looked = buffer_.size() - passed_;
-    if (looked > most_bytes)
+    if (looked > max_bytes)
       throw FileError(fmt::format("{}, line {}: it has more than {} bytes. Make several of it.",
-                                  printable(path().string(), 4096), number_ + 1, most_bytes));
+                                  printable(path().string(), 4096), number_ + 1, max_bytes));
     if (!read_more()) break;
     end = buffer_.find('\n', passed_ + looked);
   }

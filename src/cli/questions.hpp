@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verb predict is asked: a file of lines, read one after the other.
+// The questions of the verb predict: lines of a file, read one by one.
 #pragma once
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
@@ -13,57 +13,58 @@
 
 namespace sinter::detail::cli {
 
-/// The lines of a file, of which one is in memory at a time.
+/// Reads a file line by line, with one line in memory at a time.
 class LinesOfFile {
  public:
   /// throws    FileError, as next() does
   explicit LinesOfFile(const std::string& path) : file_(path) {}
 
-  /// The next line without its end, good until the next call; nothing at the end of the file.
+  /// Returns the next line without its end, valid until the next call; none at the end of the file.
   std::optional<std::string_view> next();
-  /// The number of the line that next() has given, from 1.
+  /// The number of the line that next() returned, from 1.
   std::int64_t number() const { return number_; }
   const std::filesystem::path& path() const { return file_.path(); }
 
  private:
-  /// Reads on. Returns whether there was anything to read.
+  /// Reads more of the file. Returns false at its end.
   bool read_more();
 
   InputFile file_;
-  std::string buffer_;        // what is read and not passed yet
-  std::size_t passed_ = 0;    // of the buffer
-  std::uint64_t offset_ = 0;  // in the file, of what is to be read next
+  std::string buffer_;        // read, but not returned yet
+  std::size_t passed_ = 0;    // start of the next line in the buffer
+  std::uint64_t offset_ = 0;  // of the next read in the file
   std::int64_t number_ = 0;
 };
 
-/// What a model takes, and how much of it.
+/// The form of a model's input.
 struct QuestionForm {
   int width = 0;      ///< numbers in a row; 0 for ids
   int ids_below = 0;  ///< ids are in [0, ids_below)
-  /// Where each id has a type of token, in ids[1] of a batch: types are in [0, types_below). Else 0.
+  /// If each id has a token type, in ids[1] of a batch: types are in [0, types_below). Else 0.
   int types_below = 0;
-  int context = 0;  ///< the most rows of a sequence
-  /// Where ids are those of an encoder, on axis 1, the ids of the decoder, on axis 0 and in ids[1]
-  /// of a batch, are in [0, decoder_ids_below), and so many at most. Else 0.
+  int context = 0;  ///< maximum rows of a sequence
+  /// For an encoder-decoder, whose ids are the encoder's, on axis 1. The decoder's ids, on axis 0
+  /// and in ids[1] of a batch, are in [0, decoder_ids_below). There are at most decoder_context.
+  /// Else 0.
   int decoder_ids_below = 0, decoder_context = 0;
 };
 
-/// The questions in a file, a line each: {"ids": [...]}, with "token_types" or, where all are 0,
-/// without, or with "decoder_ids", {"values": [[...], ...]}, or a text.
+/// The questions in a file, one per line: {"ids": [...]}, {"values": [[...], ...]}, or a text.
+/// Beside ids there may be "token_types" (default: all 0) or "decoder_ids".
 class Questions {
  public:
-  /// The ids of a text, with their types or what the decoder begins with.
-  /// throws    Error that says what is wrong with it
+  /// Returns the ids of a text, with their types, or with the first ids of the decoder.
+  /// throws    Error that states what is wrong with the text
   using Encode = std::function<Prompt(const std::string& text)>;
 
-  /// Reads lines of JSON, or, where `encode` is given, of text.
+  /// Reads lines of JSON or, if `encode` is given, of text.
   /// throws    FileError, as next() does
   Questions(const std::string& path, QuestionForm form, Encode encode = {});
 
-  /// Adds the next question to a batch: ids are a sequence, and so is each row of numbers where
-  /// sequences have one row. Returns the number of its line, or 0 at the end.
+  /// Adds the next question to a batch. Ids are one sequence. So are rows of numbers, unless
+  /// sequences have one row; then each row is one. Returns the number of the line, or 0 at the end.
   /// throws    FileError that names file and line, and leaves the batch as it was, if the line is
-  ///           no question to such a model
+  ///           not a question to such a model
   std::int64_t next(HostBatch& batch);
   /// The name of the file, for messages.
   std::string path() const { return printable(lines_.path().string(), 4096); }
@@ -71,7 +72,7 @@ class Questions {
   std::string place(std::int64_t line) const;
 
  private:
-  /// What a line of JSON must be, in a sentence.
+  /// Returns a sentence on what a line of JSON must be.
   std::string expected() const;
   void add_ids(const std::vector<std::int32_t>& ids, std::vector<std::int32_t> types,
                HostBatch& batch) const;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using report::RunLog;
 
-/// Whether a run is of this very recipe: of its name, its policies and what is fixed of them.
+/// True if a run is of this recipe: the same name, policies and fixed options.
 bool is_of(const RunLog& run, const RecipeView& recipe) {
   if (!run.saved || run.recipe != recipe.name || run.saved->policies != recipe.policies)
     return false;
@@ -35,7 +35,7 @@ bool is_of(const RunLog& run, const RecipeView& recipe) {
   });
 }
 
-/// Gives the recipe the options of a run, where all of them fit.
+/// Sets the recipe's options to those of a run, if all of them fit.
 void take_options(const RunLog& run, RecipeView& recipe) {
   std::vector<Json> before;
   for (const Option& option : recipe.options) before.push_back(option_value(option));
@@ -51,7 +51,7 @@ void take_options(const RunLog& run, RecipeView& recipe) {
   }
 }
 
-/// Mebibytes of the arena that hold something during each instruction.
+/// Returns the mebibytes of the arena in use during each instruction.
 std::vector<report::Point> memory_in_use(const PlacementView& placement) {
   std::vector<double> bytes(placement.program.size());
   for (const Buffer& buffer : placement.buffers)
@@ -80,7 +80,7 @@ report::Known known_of(RecipeView& recipe, const std::vector<RunLog>& runs) {
   return known;
 }
 
-/// Whatever is no report of ours stays.
+/// Refuses to overwrite a file that is not a report of Sinter.
 void require_own_or_free(const fs::path& path) {
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
@@ -116,7 +116,7 @@ std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
   return Json{{"report", printable(page.string(), 4096)}, {"runs", list}}.dump() + "\n";
 }
 
-/// A run for the terminal: its figures, and the curve of its loss.
+/// Returns a run's figures and the curve of its loss, for the terminal.
 std::string terminal_text(const RunLog& run) {
   const report::Figures f = report::figures_of(run);
   std::string text =

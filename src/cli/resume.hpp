@@ -8,11 +8,11 @@
 
 namespace sinter::detail::cli {
 
-/// Fills in what the command line leaves open, so that a resumed run is the run that was stopped:
-/// options of policies, the seed and the order of the data. What is given stays, except the seed,
-/// which cannot change. Returns notes for people, one per line.
-/// throws    FileError where the checkpoint does not say it; UsageError where another seed is
-///           given; ArgumentError where the options contradict
+/// Restores a run's options, seed and order of data, unless the command line gives them. A resumed
+/// run is then the run that was stopped. The seed cannot change. Returns notes for people, one per
+/// line.
+/// throws    FileError if the checkpoint does not have them; UsageError if another seed is given;
+///           ArgumentError if the options contradict each other
 [[nodiscard]] std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
                                     Arguments& arguments);
 

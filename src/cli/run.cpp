@@ -57,7 +57,7 @@ int call(std::shared_ptr<RecipeView> recipe, const Arguments& arguments) {
   return exit_usage;
 }
 
-/// `who` says which rank this is, if there are several.
+/// Prints an error. `who` names this rank, if there are several.
 int report_error(const std::string& who, const std::string& message, int code) {
   note("error: " + who + message);
   return code;

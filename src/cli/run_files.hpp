@@ -6,7 +6,7 @@
 
 namespace sinter::detail::cli {
 
-/// Makes the folder runs/RECIPE-N in the current one, where N is the first free number, and returns
+/// Makes the folder runs/RECIPE-N in the current folder, where N is the first free number. Returns
 /// its path.
 [[nodiscard]] std::filesystem::path make_run_folder(const std::string& recipe);
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-constexpr std::uint64_t most_record_bytes = 64 << 20;
+constexpr std::uint64_t max_record_bytes = 64 << 20;
 
 bool is_utf8(const std::string& text) try {
   (void)Json(text).dump();
@@ -26,8 +26,7 @@ bool is_utf8(const std::string& text) try {
   return false;
 }
 
-/// The paths as they are wherever the program is started. An empty one stays empty, and names no
-/// file when it is opened.
+/// Makes paths absolute. An empty one stays empty, and gives an error when it is opened.
 std::vector<std::string> absolute(const std::vector<std::string>& paths) {
   std::vector<std::string> result;
   for (const std::string& path : paths) {
@@ -51,7 +50,7 @@ Json read_record(const fs::path& path) {
   if (type == fs::file_type::not_found) return Json::array();
   if (type != fs::file_type::regular)
     throw FileError(fmt::format("{} is no regular file. Move it away.", path.string()));
-  const std::string text = read_file(path, most_record_bytes);
+  const std::string text = read_file(path, max_record_bytes);
   try {
     Json starts = parse_json(text);
     auto is_start = [](const Json& one) { return one.is_object() && one.contains("command"); };
@@ -101,7 +100,7 @@ std::string RunRecord::take_over_tokenizer(Arguments& a) const {
 
 std::string RunRecord::take_over_data(Arguments& a) const try {
   if (fault && a.data.empty()) throw *fault;
-  if (fault) return "";  // add_start() says it
+  if (fault) return "";  // add_start() reports it
   std::string other = take_over_tokenizer(a);
   const Json* last = nullptr;
   for (const Json& start : starts)
@@ -130,7 +129,7 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   std::string notes;
   std::error_code ignored;
   if (fault) {
-    // At the beginning of a run it is none of this run's, but somebody else's.
+    // A new run has no record yet: this file is of something else.
     if (step == 0 || !fs::is_regular_file(fs::symlink_status(path, ignored))) throw *fault;
     const fs::path aside = path.string() + ".damaged";
     rename_path(path, aside);

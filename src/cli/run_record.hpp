@@ -15,41 +15,39 @@ namespace sinter::detail::cli {
 /// The record of a run. It is read once, while the run's lock is held.
 class RunRecord {
  public:
-  /// Reads the record in a run's folder, if there is one. If it is damaged or no regular file, that
-  /// is said by whichever function needs it.
+  /// Reads the record in a run's folder, if there is one. If it is damaged or no regular file, the
+  /// functions that need it throw.
   explicit RunRecord(const std::filesystem::path& run);
 
-  /// Takes the data's paths, and whether to skip what cannot be read, from the newest start that
-  /// says them, unless --data is given; and --tokenizer likewise. Returns notes for people,
-  /// one per line.
-  /// throws    UsageError where --data is not given and there is no record of it; FileError where
-  ///           the record is damaged and needed
+  /// Sets --data and --skip-unreadable from the newest start that has them, unless --data is given.
+  /// Does the same with --tokenizer. Returns notes for people, one per line.
+  /// throws    UsageError if --data is not given and not in the record; FileError if the record is
+  ///           damaged and needed
   [[nodiscard]] std::string take_over_data(Arguments& arguments) const;
 
-  /// The tokenizer of the newest start that says one, if there is any.
+  /// The tokenizer of the newest start that names one, if any.
   [[nodiscard]] std::optional<std::string> tokenizer() const;
 
-  /// Has --tensorboard hold for all starts from the first that has it. A record that is damaged
-  /// says nothing of it.
+  /// Sets --tensorboard if an earlier start had it. A damaged record counts as one without it.
   void take_over_tensorboard(Arguments& arguments) const;
 
-  /// Appends this start to the record, atomically and durably: the date, Sinter's version, the
-  /// command line and the folder in which it was given, the absolute paths of the data and
-  /// the tokenizer, the seed, the step from which it goes on, and --tensorboard. Returns notes for people, one per line.
-  /// throws    FileError where the record cannot be written, or is no regular file
+  /// Appends this start to the record, atomically and durably: date, Sinter's version, command line
+  /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard.
+  /// Returns notes for people, one per line.
+  /// throws    FileError if the record cannot be written, or is no regular file
   [[nodiscard]] std::string add_start(const RecipeView& recipe, const Arguments& arguments,
                                       const std::string& program, std::int64_t step);
 
  private:
   std::filesystem::path path;
   nlohmann::ordered_json starts = nlohmann::ordered_json::array();
-  std::optional<FileError> fault;  // what kept it from being read
+  std::optional<FileError> fault;  // why it could not be read
 
   std::string take_over_tokenizer(Arguments& arguments) const;
 };
 
-/// Whether the record has the data's paths, so that --resume needs no --data. (Names that are no
-/// UTF-8 cannot be written in it.)
+/// True if the record has the data's paths, so that --resume needs no --data. (Names that are not
+/// UTF-8 cannot be in it.)
 [[nodiscard]] bool remembers_data(const Arguments& arguments);
 
 }  // namespace sinter::detail::cli

@@ -13,8 +13,8 @@
 namespace sinter::detail::cli {
 namespace {
 
-/// The bytes of this process that are in memory now, or 0 where there is no /proc. They are
-/// libraries, for describe makes no arena.
+/// Returns the bytes of this process in memory now, or 0 without /proc. These are libraries, as
+/// describe makes no arena.
 std::int64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::int64_t all = 0, resident = 0;

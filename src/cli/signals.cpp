@@ -19,8 +19,8 @@ void on_stop(int signal) {
   ++asked;
 }
 
-/// Without SA_RESTART, so that a call that waits, such as a write to a full pipe, ends and can see
-/// what was asked.
+/// Installs a handler without SA_RESTART: a call that waits, such as a write to a full pipe, then
+/// ends and can check for a stop.
 void handle(int signal, void (*handler)(int)) {
   struct sigaction action{};
   action.sa_handler = handler;

@@ -7,13 +7,12 @@
 
 namespace sinter::detail::cli {
 
-/// Where the recipe's data go through a tokenizer and none is given, takes the one of the run whose
-/// checkpoint the weights are, if they are one.
+/// Sets --tokenizer to that of the weights' run, if the recipe's data need a tokenizer, none is
+/// given, and the weights are a checkpoint of a run.
 void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 
-/// The tokenizer of --tokenizer, else the one of the run whose checkpoint the weights are, else the
-/// recipe's own.
-/// throws    UsageError where there is none of these; FileError
+/// Returns the tokenizer of --tokenizer, else that of the weights' run, else the recipe's own.
+/// throws    UsageError if there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 
 }  // namespace sinter::detail::cli

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and between checkpoints
 
-/// Where what is offloaded lies: as --scratch says, or on the disk of the run's folder, which may not be there
-/// yet. The file has no name, and nobody sees it there.
+/// Returns the folder for offloaded state: --scratch, or one on the disk of the run's folder, which
+/// may not exist yet. The file there has no name.
 std::filesystem::path scratch_of(const Arguments& a) {
   if (!a.scratch.empty()) return a.scratch;
   std::error_code ignored;
@@ -64,8 +64,8 @@ std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
   throw UsageError("train needs --steps N: this recipe's schedule has no horizon to stop at.");
 }
 
-/// The number of steps between evaluations for which these take a tenth of the time, but at least
-/// the usual one. A token's forward costs a third of its forward and backward.
+/// Returns the interval at which evaluations take a tenth of the time, but at least the usual one.
+/// The forward of a token costs a third of its forward and backward.
 std::int64_t affordable_interval(std::int64_t held_out, std::int64_t tokens_per_step) {
   double steps = double(held_out) / (0.1 * 3 * double(tokens_per_step));
   return std::max(usual_interval, std::int64_t(std::ceil(steps)));
@@ -89,13 +89,13 @@ class Run {
     if (a.resume) check_steps();
     check_profile();
     data = open_training_data(*recipe, a);
-    tell(data.notes);
+    report(data.notes);
     watch = DataWatch(data.changed);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(
         recipe, TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a)});
     trainer->require_memory_to_train();
-    if (a.weights) tell(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
+    if (a.weights) report(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
     make_loop();
   }
 
@@ -105,26 +105,26 @@ class Run {
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     note_lines(folder->take_warnings());
     if (is_first(a)) finish(end);
-    if (profile) tell(profile->finish());
+    if (profile) report(profile->finish());
     return end == LoopEnd::stopped ? exit_stopped : exit_done;
   }
 
  private:
-  void tell(const std::string& text) const {
+  void report(const std::string& text) const {
     if (!a.quiet) note_lines(text);
   }
-  /// Decides whether --resume=auto goes on or begins.
+  /// Decides whether --resume=auto resumes or begins.
   void settle_resume() {
     a.resume = RunFolder::holds_checkpoints(*a.out);
     if (a.resume) {
-      a.weights.reset();  // a new run would begin with them
+      a.weights.reset();  // they are for a new run only
       return;
     }
     require_flag(!a.data.empty(), "--data PATH...", a.verb);
     require_good_options(*recipe);
-    tell(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
+    report(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
   }
-  /// The run's folder, which the first rank writes.
+  /// Opens the run's folder, which only rank 0 writes.
   std::unique_ptr<RunFolder> folder_at(const std::filesystem::path& path, RunFolder::Mode mode) {
     return is_first(a) ? std::make_unique<RunFolder>(path, mode, a.keep)
                        : std::make_unique<RunFolder>(RunFolder::seen(path, mode));
@@ -133,9 +133,9 @@ class Run {
     folder = folder_at(*a.out, RunFolder::Mode::resume);
     note_lines(folder->take_warnings());
     record.emplace(folder->path());
-    tell(record->take_over_data(a));
+    report(record->take_over_data(a));
     record->take_over_tensorboard(a);
-    tell(take_over(*folder->resume_point(), *recipe, a));
+    report(take_over(*folder->resume_point(), *recipe, a));
   }
   void check_steps() const {
     std::int64_t step = folder->resume_point()->step();
@@ -145,8 +145,8 @@ class Run {
                       "Give a larger --steps.",
                       *a.out, step, options.steps));
     if (step == options.steps)
-      tell(fmt::format("the run in {} is at step {} already; a larger --steps would go on.", *a.out,
-                       step));
+      report(fmt::format("the run in {} is at step {} already; a larger --steps would go on.",
+                         *a.out, step));
   }
 
   World world() const {
@@ -161,7 +161,8 @@ class Run {
          {"checkpoint to resume from", point}});
   }
 
-  /// The next run would read the profile as text, or it would take the place of some.
+  /// Refuses a profile at or below a data path: it would overwrite text, or the next run would read
+  /// it as text.
   void check_profile() const {
     if (!a.profile) return;
     namespace fs = std::filesystem;
@@ -197,7 +198,7 @@ class Run {
 
   ReadStage read_stage() {
     if (a.workers > 1 && !data.training->divides())
-      tell(
+      report(
           fmt::format("the source of these data gives its batches one after the other: 1 worker "
                       "prepares them, not {}.",
                       a.workers));
@@ -208,7 +209,7 @@ class Run {
     ReadStage read = read_stage();
     EvaluateStage evaluate;
     if (data.evaluation) evaluate = std::move(*data.evaluation);
-    catch_stop_signals();  // until here nothing has begun, and a signal just ends the program
+    catch_stop_signals();  // before this a signal just ends the program
     if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());
     options.profile = profile ? &*profile : nullptr;
     if (!folder) {
@@ -231,10 +232,10 @@ class Run {
     if (is_first(a)) make_reports();
   }
 
-  /// What the first rank says and writes beside checkpoints.
+  /// Makes the reports of rank 0, beside checkpoints.
   void make_reports() {
     if (!record) record.emplace(folder->path());
-    tell(record->add_start(*recipe, a, a.binary, trainer->steps()));
+    report(record->add_start(*recipe, a, a.binary, trainer->steps()));
     Progress::Scale scale{options.steps, double(recipe->plan->flops_per_token)};
     std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
     if (to) print_if_possible(to, header());
@@ -244,7 +245,7 @@ class Run {
     options.on_step = [this](const StepRecord& record) {
       if (events) events->step(record);
       progress->step(record);
-      tell_of_unplanned_memory();
+      report_unplanned_memory();
       progress->warn(watch.look());
       if (events) progress->warn(events->take_warnings());
     };
@@ -255,8 +256,8 @@ class Run {
     };
   }
 
-  /// Says, after the first step, what layers took beside the arena in it.
-  void tell_of_unplanned_memory() {
+  /// Reports, after the first step, the memory that layers took outside the arena.
+  void report_unplanned_memory() {
     const std::int64_t bytes = std::exchange(measured, true) ? 0 : unplanned_bytes();
     if (bytes > 0)
       progress->line(fmt::format("note    layers took {} beside the arena in the first step",
@@ -323,7 +324,7 @@ class Run {
   std::unique_ptr<Loop> loop;
   std::unique_ptr<Progress> progress;
   double seconds = 0;
-  bool measured = false;  // what the first step took beside the arena
+  bool measured = false;  // true once that memory is reported
 };
 
 }  // namespace

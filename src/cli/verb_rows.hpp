@@ -6,8 +6,8 @@
 
 namespace sinter::detail::cli {
 
-/// X(verb, name, function, summary, flags, and what else of VerbRow is not its default). The flags
-/// are as the verb's help shows them; src/cli/flags.cpp has what they mean.
+/// X(verb, name, function, summary, flags, and fields of VerbRow that differ from their defaults).
+/// Flags are written as the verb's help shows them; src/cli/flags.cpp defines them.
 #define SINTER_VERBS(X)                                                                          \
   X(train, "train", train, "train on data, with checkpoints and a log",                          \
     "--data PATH... --skip-unreadable --out PATH --steps N --seed N --weights PATH "             \
@@ -62,9 +62,9 @@ struct VerbRow {
   std::string_view name, summary, flags;
   Needs needs = Needs::nothing;
   bool has_ranks = false;      // a launcher may start it as several processes
-  bool takes_options = false;  // of policies, as flags
-  bool on_host = false;        // computes in threads of the processor for every recipe
-  std::string_view words{};    // that belong to no flag, as the usage shows them
+  bool takes_options = false;  // policy options, as flags
+  bool on_host = false;        // computes on the CPU for every recipe
+  std::string_view words{};    // arguments without a flag, as the usage shows them
 };
 
 inline constexpr VerbRow verb_rows[] = {

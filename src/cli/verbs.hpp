@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs. Each returns the exit code, and throws an error for what goes wrong.
+// The verbs. Each returns the exit code, and throws an error if something goes wrong.
 #pragma once
 #include "cli/arguments.hpp"
 
@@ -13,13 +13,16 @@ inline constexpr int exit_done = 0, exit_error = 1, exit_usage = 2, exit_diverge
 SINTER_VERBS(SINTER_VERB)
 #undef SINTER_VERB
 
-/// Whether the recipe's data policy offers what a verb needs of it.
+/// True if the recipe's data policy has what a verb needs.
 [[nodiscard]] bool has_data_for(const RecipeView& recipe, Verb verb);
-/// throws    Error where it does not
+/// Checks that the data policy has what the verb needs.
+/// throws    Error if it does not
 void require_data(const RecipeView& recipe, Verb verb);
-/// throws    UsageError if --tokenizer is given, and the recipe's data go through none
+/// Checks that --tokenizer has an effect.
+/// throws    UsageError if it is given and the recipe's data use no tokenizer
 void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& arguments);
-/// throws    UsageError unless the flag is given
+/// Checks that a required flag is given.
+/// throws    UsageError if it is not
 void require_flag(bool given, std::string_view flag, Verb verb);
 
 }  // namespace sinter::detail::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether weights fit a recipe.
+// Checks weights against a recipe.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace sinter::detail::cli {
 
-/// Weights that fit.
+/// The result for weights that fit.
 struct WeightsFit {
   std::int64_t tensors = 0, files = 0;
-  std::string warning;  // what the user should be told, or empty
+  std::string warning;  // a message for the user, or empty
   UnsharedHeads unshared{};
 };
 
-/// Checks that training could start from these weights, with a fresh head if they lack it. It makes no trainer, and reads
-/// config.json and the headers of the files, but no hash of a checkpoint.
+/// Checks that training could start from these weights, with a fresh head if they lack it. Makes no
+/// trainer. Reads config.json and the headers of the files, but no hash of a checkpoint.
 /// throws    the FileError that load_weights() would throw
 WeightsFit require_fit(const std::string& weights, const RecipeView& recipe);
 

@@ -15,9 +15,9 @@ namespace sinter::detail::cli {
 namespace {
 
 constexpr double microsecond = 1e-6, gigabyte = 1e9;
-/// What a link is taken to be where it is not measured: of one card to the next over PCI Express 4.0 x16.
+/// The link that is assumed if none is measured: between two cards over PCI Express 4.0 x16.
 constexpr LinkCost assumed_link{10 * microsecond, 25 * gigabyte};
-/// The same of copies between a card and its host, each way.
+/// The assumed copies between a card and its host, in each direction.
 constexpr OffloadCost assumed_copies{25 * gigabyte, 25 * gigabyte};
 
 bool offloads(const RecipeView& recipe) { return recipe.plan->memory.offloaded > 0; }
@@ -45,8 +45,8 @@ void find_link(const RecipeView& recipe, const Arguments& a, WorldForecast& worl
   world.link.bandwidth = a.link_bandwidth ? *a.link_bandwidth * gigabyte : here.bandwidth;
 }
 
-/// What is offloaded moves at these rates. A disk that is given reads and writes at one rate together; what is
-/// measured are copies, by threads that would compute.
+/// Finds the rates at which offloaded state moves. A disk that is given reads and writes at one
+/// rate together. What is measured are copies by threads that would otherwise compute.
 void find_offload(const RecipeView& recipe, const Arguments& a, kernel::Stream& stream,
                   WorldForecast& world) {
   if (!offloads(recipe)) return;
@@ -78,14 +78,14 @@ std::string memory_text(const RecipeView& recipe, const WorldForecast& world) {
   return text + fmt::format(" {}, in no sum above\n", outside(recipe));
 }
 
-/// How long a step waits for what is offloaded.
+/// Returns how long a step waits for offloaded state.
 std::string offload_text(const RecipeView& recipe, const Forecast& f) {
   return fmt::format(", and {} of waiting for {} ({:.1f} %)", seconds_text(f.offload),
                      recipe.on_host ? "the disk" : "copies of the host's memory",
                      f.step > 0 ? 100 * f.offload / f.step : 0);
 }
 
-/// Each on a line, the first behind a title.
+/// Returns the lines, with a title before the first.
 std::string lines_of(std::string_view title, const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) {
@@ -99,7 +99,7 @@ enum class Source { measured, given, assumed };
 Source source_of(bool measured, bool given) {
   return measured ? Source::measured : given ? Source::given : Source::assumed;
 }
-/// What is known of the link from there; empty if nothing is.
+/// Returns what is known of the link from this source; empty if nothing is.
 std::string link_text(const Arguments& a, const WorldForecast& w, Source source) {
   std::string text;
   if (source_of(w.link_latency_measured, a.link_latency.has_value()) == source)
@@ -109,7 +109,7 @@ std::string link_text(const Arguments& a, const WorldForecast& w, Source source)
   return text;
 }
 
-/// Adds what is known of where state is offloaded to, and from where.
+/// Adds what is known from this source of the place that state is offloaded to.
 void add_offload(const RecipeView& recipe, const Arguments& a, const WorldForecast& w,
                  std::vector<std::string>& measured, std::vector<std::string>& assumed) {
   if (w.offload_measured) {

@@ -11,7 +11,8 @@
 namespace sinter::detail {
 namespace {
 
-/// How often ranks look whether all live. What notices that one does not is the communicator, when it waits.
+/// Interval at which ranks check that all live. The communicator, when it waits, is what notices a
+/// loss.
 constexpr std::chrono::milliseconds between_looks{200};
 
 /// The first rank's text, in all.
@@ -64,7 +65,7 @@ void CardWorld::watch() {
   try {
     for (;;) {
       const State state = next_state();
-      if (state == State::aborted) return;  // the others are told
+      if (state == State::aborted) return;  // the others know
       double ending = state == State::ends ? 1 : 0;
       hosts_->sum(&ending, 1);
       if (ending > 0) return;

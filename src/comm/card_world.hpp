@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks that have a card each have on their hosts.
+// The ranks' side on their hosts, if each has a card.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -13,9 +13,9 @@
 
 namespace sinter::detail {
 
-/// A rank's end of the hosts' side: ranks on cards meet as ranks on the CPU do, and compare their facts; the
-/// first makes an id, by which their cards find each other; and each notices when another is lost, which no
-/// card tells. A thread of each rank watches for that.
+/// A rank's end of the hosts' communication, for ranks on cards. They meet as ranks on the CPU do,
+/// and compare their facts. Rank 0 makes an id by which their cards find each other. A thread of
+/// each rank notices when another rank is lost, which no card reports.
 class CardWorld {
  public:
   using Id = std::function<std::string()>;
@@ -27,7 +27,7 @@ class CardWorld {
   ///             cannot go on, before this one or any other has ended its world
   /// throws    as shared_memory_rank() and hosts_rank(), and what make_id throws
   CardWorld(const World& world, const Id& make_id, Lost lost);
-  /// Ends the world: from now on nobody watches.
+  /// Ends the world, and the watch.
   ~CardWorld();
   CardWorld(const CardWorld&) = delete;
   CardWorld& operator=(const CardWorld&) = delete;
@@ -41,7 +41,7 @@ class CardWorld {
 
   void set(State state) noexcept;
   void watch();
-  /// What this rank is about to do when the ranks look at each other next.
+  /// What this rank will do at the next check.
   State next_state();
 
   const std::unique_ptr<Communicator> hosts_;

@@ -10,7 +10,7 @@
 
 namespace sinter::detail {
 
-// What sleeps in another process is woken only by operations that are not FUTEX_PRIVATE.
+// A thread that sleeps in another process is woken only by operations that are not FUTEX_PRIVATE.
 
 void Count::add_one() {
   done.fetch_add(1);

@@ -6,8 +6,8 @@
 
 namespace sinter::detail {
 
-/// How often a rank has done something; it wraps around. Others wait for it, in the same process or in
-/// another that sees the same memory.
+/// Counts how often a rank has done something; wraps around. Other ranks wait for it, in the same
+/// process or in another one that shares the memory.
 struct alignas(64) Count {
   std::atomic<std::uint32_t> done, sleepers;
 

@@ -61,7 +61,7 @@ bool Exchange::move(std::size_t k) {
   return flow.done || flow.moved > from;
 }
 
-/// Whether what comes is what is awaited.
+/// True if the message that comes is the expected one.
 bool Exchange::check_envelope(Flow& flow) {
   const Envelope own{flow.transfer.count, flow.transfer.element};
   if (flow.envelope == own) return true;

@@ -69,7 +69,7 @@ class Exchange {
 
   /// Adds a transfer behind the others.
   void add(const Transfer& transfer);
-  /// Adds the exchange of an array for that of another rank, of the same size, in its place.
+  /// Adds the exchange of an array with another rank's, which has the same size and replaces it.
   void add_swap(const Transfer& array);
   int size() const { return int(flows.size()); }
   bool is_done(int k) const { return flows[std::size_t(k)].done; }
@@ -77,14 +77,14 @@ class Exchange {
   bool are_all_done() const;
   void clear() { flows.clear(); }
 
-  /// Moves what can be moved. Returns whether there was anything.
+  /// Moves what can be moved. Returns true if it moved anything.
   bool move();
   /// When something was moved, or added, the last time.
   std::chrono::steady_clock::time_point last_progress() const { return last; }
-  /// What was found not to fit, after which nothing moves.
+  /// The mismatch that was found, after which nothing moves.
   const std::optional<Mismatch>& mismatch() const { return wrong; }
-  /// Calls visit(transfer, may_move) for each that is not done, until it returns false. `may_move`: whether
-  /// it waits only for its channel, and not for another.
+  /// Calls visit(transfer, may_move) for each transfer that is not done, until it returns false.
+  /// `may_move` is true if the transfer waits only for its channel, not for another transfer.
   template <class Visit>
   void each_open(const Visit& visit) const {
     for (std::size_t k = 0; k < flows.size(); ++k)

@@ -53,7 +53,7 @@ std::string shown(const std::string& value, std::size_t at) {
   return (begin > 0 ? "\"…" : "\"") + text + (end < value.size() ? "…\"" : "\"");
 }
 
-/// "seed is "42" in rank 0 and "43" in rank 1", or "seed is "42" in rank 0 alone".
+/// Returns "seed is "42" in rank 0 and "43" in rank 1", or "seed is "42" in rank 0 alone".
 std::string told(const std::string& name, const std::string* value, int rank,
                  const std::string* other_value, int other) {
   const std::string in = " in rank " + std::to_string(rank);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must be the same in all ranks of a world: how it goes to rank 0, and what is told of differences.
+// Facts that must be equal in all ranks of a world: how they go to rank 0, and the text on a
+// difference.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,8 +12,8 @@
 
 namespace sinter::detail {
 
-/// Refuses a world in which no rank can be, or two facts have the same name.
-/// throws    ArgumentError that says why
+/// Refuses a world in which no rank can be, or in which two facts have the same name.
+/// throws    ArgumentError that gives the reason
 void check_place(const World& world);
 
 /// Facts as bytes that can be given to another process, whatever their size.
@@ -27,7 +28,7 @@ struct Witness {
   const std::vector<Fact>& facts;
 };
 
-/// Says in what ranks differ from the first, and what is to be done; empty if in nothing.
+/// Returns how ranks differ from rank 0, and the fix; empty if they do not.
 std::string difference(std::span<const Witness> ranks);
 
 }  // namespace sinter::detail

@@ -8,7 +8,7 @@
 namespace sinter::detail {
 namespace {
 
-/// As much of a text as tells it from others.
+/// Returns a beginning of a text that distinguishes it from others.
 std::string short_id(const std::string& text) {
   std::uint64_t words[]{1, 2};
   for (std::uint64_t& word : words)

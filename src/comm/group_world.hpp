@@ -11,11 +11,12 @@ namespace sinter::detail {
 
 /// Gives worlds to the groups that a rank is in, one after the other.
 class GroupWorlds {
-  std::map<std::vector<int>, int> made;  // so many of these members
+  std::map<std::vector<int>, int> made;  // number of groups made of these members
 
  public:
-  /// The world of the next group of these members of `whole`, of whom members[rank] is this one. All of them get
-  /// the same id, which no other group has. It has no facts, as they have been compared, and no meeting.
+  /// Returns the world of the next group of these members of `whole`, in which this process is
+  /// members[rank]. All of them get the same id, which no other group has. It has no facts, as they
+  /// have been compared, and no meeting.
   World next(const World& whole, std::span<const int> members, int rank);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rank 0 waits for the others.
+// The wait of rank 0 for the others.
 #pragma once
 #include <poll.h>
 
@@ -30,12 +30,12 @@ inline std::string late_text(const std::vector<int>& missing, int ranks) {
 }
 
 /// Waits until all ranks but the first have come to rank 0, which is a Host and has
-///   ranks(), end     how many there are, and until when they may come
-///   socket(rank)     the connection with one that has come, else -1; nobody says anything more over it
-///   listener, admit()  where somebody comes, and what lets him in
-///   name(rank)       as messages have it
-///   refuse(text)     says to all, and throws, why they cannot begin
-///   late(text)       what is said when some have not come, of whom the text tells
+///   ranks(), end     their number, and the time by which they must come
+///   socket(rank)     the connection with a rank that has come, else -1; no text follows
+///   listener, admit()  the listening socket, and the function that accepts a rank
+///   name(rank)       its name in messages
+///   refuse(text)     sends all ranks, and throws, why they cannot begin
+///   late(text)       the message if some ranks, which the text names, have not come
 template <class Host>
 void await_guests(Host& host) {
   for (;;) {

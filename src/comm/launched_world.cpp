@@ -25,7 +25,7 @@ bool is_set(const char* name) { return !value_of(name).empty(); }
 bool are_set(Names names) { return std::ranges::all_of(names, is_set); }
 bool is_any_set(Names names) { return std::ranges::any_of(names, is_set); }
 
-/// What a launcher says to the processes that it starts.
+/// The variables that a launcher sets for the processes that it starts.
 class Launcher {
   const std::string name;
   int rank = 0, ranks = 1;
@@ -61,7 +61,7 @@ class Launcher {
     return number;
   }
 
-  /// Whether all ranks are of this host, by how many of them are.
+  /// True if all ranks are of this host, by the number of those that are.
   bool is_of_one_host(const char* ranks_of_host) const {
     const int here = number(ranks_of_host, 1);
     if (here > ranks)
@@ -70,8 +70,8 @@ class Launcher {
     return here == ranks;
   }
 
-  /// Where ranks of several hosts find each other. `how` says how it is given, where the launcher does not
-  /// give it.
+  /// Returns where ranks of several hosts find each other. `how` describes how to set it if the
+  /// launcher does not.
   Meeting meeting(const std::string& how) const {
     if (!are_set({"MASTER_ADDR", "MASTER_PORT"}))
       refuse(std::string("its ranks are on several hosts, and the environment has no ") +
@@ -96,7 +96,7 @@ class Launcher {
     return {{.rank = rank, .ranks = ranks, .id = hexadecimal(XXH3_128bits(all.data(), all.size()))},
             name};
   }
-  /// The same of several hosts, of which this one has so many ranks.
+  /// Makes the world of ranks on several hosts; ranks_here of them are on this one.
   LaunchedWorld world(std::initializer_list<std::string> job, const Meeting& meeting,
                       const char* rank_here, int ranks_here) const {
     LaunchedWorld made = world(job);
@@ -183,8 +183,9 @@ std::string first_host(const std::string& list) {
   return host;
 }
 
-/// What srun's user names, or else the first node, which has rank 0, and a port that follows from the
-/// step, below those that systems give to whoever asks for any.
+/// Returns the meeting that srun's user names; else the first node, which has rank 0, with a port
+/// that follows from the step. The port is below those that systems give to programs that ask for
+/// any.
 Meeting meeting_of_step(const Launcher& launcher, const std::string& job, const std::string& step) {
   if (is_any_set({"MASTER_ADDR", "MASTER_PORT"})) return launcher.meeting("");
   const char* const nodes = launcher.first_of({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"});

@@ -20,7 +20,7 @@ std::string text_of(const Mesh& mesh) {
   return text;
 }
 
-/// Why there is no such mesh of so many ranks, or nothing.
+/// Returns why there is no such mesh of `ranks` ranks; empty if there is one.
 std::string problem_of(const Mesh& mesh, int ranks) {
   for (std::size_t k = 0; k < mesh.axes.size(); ++k) {
     const Mesh::Axis& axis = mesh.axes[k];

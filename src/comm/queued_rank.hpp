@@ -27,9 +27,10 @@ template <class Rank>
 class QueuedRank : public Communicator {
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<Transfer> pending;  // in order; the first is at work, or so many as `exchange` has
+  std::vector<Transfer>
+      pending;  // in order; the first is at work, or all those that `exchange` has
   Transfer current{};
-  std::unique_ptr<Exchange> exchange;  // of the thread alone
+  std::unique_ptr<Exchange> exchange;  // only for the thread
   bool stop = false, failed = false;
   std::thread worker;
 
@@ -107,7 +108,8 @@ class QueuedRank : public Communicator {
       if (!rank_().progress(*exchange)) return false;
     return true;
   }
-  /// Removes those that are done, and adds those that have been started. Returns whether there are any.
+  /// Removes transfers that are done, and adds those that were started. Returns true if there are
+  /// any.
   bool take_together() {
     std::scoped_lock lock(mutex);
     for (int k = exchange->size(); k-- > 0;) {

@@ -10,7 +10,8 @@
 
 namespace sinter::detail {
 
-/// What goes from one rank to another. Its room follows, which is used again and again.
+/// The state of a channel from one rank to another. Its room follows, which is used again and
+/// again.
 struct Ring {
   alignas(64) std::atomic<std::uint64_t> put;    ///< bytes, of all messages
   alignas(64) std::atomic<std::uint64_t> taken;  ///< of these
@@ -19,7 +20,7 @@ struct Ring {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// A ring from each of so many ranks to each other one.
+/// A ring from each rank to each other one.
 class Rings {
   std::byte* base = nullptr;
   std::int64_t ranks = 0, room = 0;

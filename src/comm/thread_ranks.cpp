@@ -118,7 +118,7 @@ struct RankGroup {
   struct Part {
     std::vector<int> members;
     std::shared_ptr<RankGroup> shared;
-    std::size_t taken = 0;  // by so many of them
+    std::size_t taken = 0;  // number of them that have taken it
 
     /// A rank that has gone does not come, or come back.
     void end_with(const std::vector<bool>& lost) const {
@@ -157,7 +157,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     std::fill_n(values, count, 0);
     for (const auto& of_rank : group->values)
       for (int k = 0; k < count; ++k) values[k] += of_rank[k];
-    if (!group->scalars.arrive()) lost();  // nobody writes before all have read
+    if (!group->scalars.arrive()) lost();  // no rank writes before all have read
   }
   void abort() noexcept override { group->abort(me); }
 
@@ -220,7 +220,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     return group->transfers.arrive();
   }
 
-  /// Of each two ranks, one exchanges the first half of their parts, and the other the second.
+  /// For each two ranks, one exchanges the first half of their parts, and the other the second.
   template <class T>
   bool all_to_all(T* data, std::int64_t count) {
     if (!meet(data)) return false;
@@ -253,7 +253,7 @@ class ThreadRank final : public QueuedRank<ThreadRank> {
     if (ended || away.peer >= 0) return false;
     const auto rings = [&] { return bell.done.load() != seen; };
     if (kernel::spin(1000, rings)) return true;
-    // What others do without one that has left they may end.
+    // Transfers that need no rank that has left may be completed first.
     if (group->left >= 0 && Clock::now() - exchange.last_progress() > std::chrono::seconds(1))
       return false;
     bell.sleep(seen, std::chrono::milliseconds(100));

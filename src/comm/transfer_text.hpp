@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people read of transfers.
+// Texts on transfers.
 #pragma once
 #include <string>
 

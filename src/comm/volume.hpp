@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much has come to the ranks of this process, for tests.
+// Counts the bytes that have come to the ranks of this process, for tests.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a checkpoint is good, as far as its manifest and the sizes of its files tell.
+/// True if a checkpoint is good by its manifest and the sizes of its files.
 bool seems_good(const StepFolder& checkpoint) try {
   Manifest manifest = read_manifest(checkpoint.folder, Links::followed);
   for (const auto& [name, file] : manifest.files)
@@ -29,8 +29,8 @@ bool seems_good(const StepFolder& checkpoint) try {
   return false;
 }
 
-/// What to use in place of a checkpoint: where it lies in a run's folder, the next older one that
-/// seems good, else the next newer.
+/// Returns what to use in place of a checkpoint in a run's folder: the next older one that seems
+/// good, else the next newer.
 std::string another_than(const fs::path& folder) try {
   auto use = [](const StepFolder& other) {
     return fmt::format("Use another one, such as {}.", other.folder.string());
@@ -46,7 +46,7 @@ std::string another_than(const fs::path& folder) try {
   return "Use another checkpoint.";
 }
 
-/// Whether a file has the hash that the manifest says.
+/// True if a file has the hash in the manifest.
 bool is_as_listed(const InputFile& file, const CheckpointFile& listed) {
   if (!listed.by_chunks) return hash_of_file(file) == listed.hash;
   const std::optional<ChunkSum> sum = sum_of_file(file);

@@ -30,7 +30,8 @@ std::string hex_of(std::string_view bytes) {
   return text;
 }
 
-/// throws    JsonError if the value is not the text of so many bytes
+/// Returns the bytes of a text.
+/// throws    JsonError if the value is not the text of `bytes` bytes
 std::string bytes_of(const Json& value, std::size_t bytes) {
   const auto* text = value.get_ptr<const std::string*>();
   if (!text || text->size() != 2 * bytes || text->find_first_not_of(hex_digits) != text->npos)
@@ -94,7 +95,7 @@ std::string ChoiceFile::keep_in_file(const std::string& key, const std::string& 
   try {
     all = read();
   } catch (const JsonError&) {
-    // It was told when the file was opened; now it is made anew.
+    // The user was told when the file was opened; now it is made anew.
   }
   const auto at = all.find(key);
   if (at != all.end() && at->second != refused) return at->second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was searched for once and chosen, kept in a file for later runs.
+// Choices that were searched for once, kept in a file for later runs.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -10,17 +10,16 @@
 
 namespace sinter::detail {
 
-/// Choices, each under a key. A file that cannot be read or written is no error: the choices are
-/// then those of this process alone.
+/// Choices, each under a key, in a file. If the file cannot be read or written, that is no error:
+/// the choices are then only this process's.
 class ChoiceFile {
  public:
-  /// Gets a sentence about what is wrong with the file.
+  /// Receives a sentence on a problem with the file.
   using Say = std::function<void(const std::string&)>;
 
-  /// Reads what the file has; it need not be there. Each choice has `bytes` bytes. What all choices
-  /// hang on beside their keys, such as the version of what is chosen from, is `about`: a file about
-  /// something else is not used, and nor is a damaged one. An empty path is no file. `say` is called
-  /// at most once.
+  /// Reads the file, which need not exist. Each choice has `bytes` bytes. `about` is what all
+  /// choices depend on beside their keys, such as a version. A file with another `about`, or a
+  /// damaged one, is not used. An empty path means no file. `say` is called at most once.
   ChoiceFile(std::filesystem::path path, std::string about, std::size_t bytes, Say say);
 
   /// The choice under a key.

@@ -25,7 +25,7 @@ std::string ChunkSum::text() const { return hexadecimal({low, high}); }
 
 namespace {
 
-/// What stands before the tensors of a file; none if the file is too short for it.
+/// The bytes before the tensors of a file; none if the file is too short for it.
 std::optional<std::string> head_of(const InputFile& file) {
   std::uint64_t length;
   if (file.size() < sizeof length) return std::nullopt;

@@ -11,10 +11,10 @@
 
 namespace sinter::detail {
 
-/// The sum of hashes of chunks. Tensors are cut into chunks of so many elements from their beginning on, the
-/// last of which may be shorter; what stands before them is one chunk. Each is hashed (XXH3-128) with its
-/// place in the file as the seed. So whoever has some of the chunks adds up theirs, and the order does not
-/// matter.
+/// The sum of hashes of chunks. Tensors are cut from their beginning into chunks of `elements`
+/// elements, the last of which may be shorter; the bytes before them are one chunk. Each is hashed
+/// (XXH3-128) with its place in the file as the seed. So processes that each have some of the
+/// chunks add up their sums, in any order.
 struct ChunkSum {
   /// No shard begins or ends within as many elements of a parameter.
   static constexpr int elements = 16;

@@ -9,7 +9,7 @@
 
 namespace sinter::detail {
 
-/// What is wrong with compressed data, in words that follow "it is damaged: ".
+/// A problem of compressed data, in words that follow "it is damaged: ".
 struct DamagedData {
   std::string what;
 };
@@ -18,9 +18,9 @@ struct DamagedData {
 struct Decoder {
   virtual ~Decoder() = default;
 
-  /// Takes bytes from the front of `in` and puts bytes to the front of `out`, as far as it comes,
-  /// and moves both. `last`: nothing follows `in`. Returns whether the data are whole if they end
-  /// with what it has taken. Data that go on may need nothing more than a call without progress.
+  /// Moves bytes from the front of `in`, decoded, to the front of `out`, as far as possible, and
+  /// advances both. `last` is true if nothing follows `in`. Returns true if the data are whole if
+  /// they end here. Data that continue may need nothing more than a call without progress.
   /// throws    DamagedData
   virtual bool decode(std::span<const unsigned char>& in, std::span<unsigned char>& out,
                       bool last) = 0;

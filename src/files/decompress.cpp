@@ -18,7 +18,7 @@ constexpr std::size_t piece = std::size_t(1) << 18;  // that is read from the di
 struct DecompressedFile::State {
   InputFile file;
   Compression compression = Compression::none;
-  std::unique_ptr<Decoder> decoder;     // none for what is not compressed
+  std::unique_ptr<Decoder> decoder;     // none for uncompressed data
   std::vector<unsigned char> buffer;    // what was read from the disk last
   std::span<const unsigned char> rest;  // what of it is still to be decoded
   std::uint64_t read = 0;               // from the disk
@@ -34,7 +34,7 @@ struct DecompressedFile::State {
       decoder = decoder_of(compression);
   }
 
-  /// Reads the next bytes of the file into the buffer, where nothing is left of those before.
+  /// Reads the next bytes of the file into the empty buffer.
   void refill(std::size_t most) {
     const auto bytes = std::size_t(std::min<std::uint64_t>(most, file.size() - read));
     buffer.resize(bytes);

@@ -12,7 +12,7 @@ namespace sinter::detail {
 /// A multiple of every disk's blocks: O_DIRECT asks it of addresses, sizes and places in the file.
 constexpr std::size_t block_bytes = 4096;
 
-/// Whether the file system can do it.
+/// Switches direct access on or off. Returns true if the file system can.
 inline bool set_direct(int descriptor, bool direct) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   return flags != -1 &&

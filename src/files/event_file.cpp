@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TFRecord is a length, its checksum, so many bytes and their checksum; here the bytes are an
+// A TFRecord is a length, its checksum, the bytes and their checksum; here the bytes are an
 // `Event`. Numbers below are those of the fields in tensorboard/compat/proto/event.proto,
 // summary.proto and tensor.proto.
 #include "sinter/files/event_file.hpp"

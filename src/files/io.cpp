@@ -109,7 +109,7 @@ Descriptor open_regular(const fs::path& path, int flags, Links links, std::strin
         fmt::format("{} is a link, and none is followed to a file of a run. Move it away, put the "
                     "file itself in its place, or choose another folder.",
                     path.string()));
-  if (error == ENXIO) throw_not_regular(path);  // a pipe that nobody reads, or a socket
+  if (error == ENXIO) throw_not_regular(path);  // a pipe without a reader, or a socket
   throw_file_error(action, path, error);
 }
 

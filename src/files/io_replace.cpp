@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files and folders are renamed, synced, replaced and removed.
+// Renames, syncs, replaces and removes files and folders.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
 
-/// Returns false where the file system cannot.
+/// Exchanges two paths. Returns false if the file system cannot.
 bool exchange_paths(const fs::path& one, const fs::path& other) {
   if (uninterrupted([&] {
         return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);

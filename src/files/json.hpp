@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from files, whoever wrote them.
+// JSON from files of any origin.
 #pragma once
 #include <concepts>
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@
 
 namespace sinter::detail {
 
-/// A text is not JSON, or not what is expected of it. what() is fit for a message.
+/// Thrown for a text that is not JSON, or not as expected. what() is fit for a message.
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,8 +21,8 @@ inline constexpr int deepest_json = 100;
 /// throws    JsonError if it is not JSON, or nested deeper than `deepest`
 nlohmann::ordered_json parse_json(std::string_view text, int deepest = deepest_json);
 
-/// The same for files with very many keys, which come sorted, and none of them twice in an object.
-/// throws    JsonError also if a key is there twice
+/// Parses a text with very many keys, which are sorted in the result.
+/// throws    JsonError also if an object has a key twice
 nlohmann::json parse_large_json(std::string_view text, int deepest = deepest_json);
 
 [[noreturn]] void throw_no_integer(const nlohmann::ordered_json& value, std::string_view what);

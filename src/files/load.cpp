@@ -20,7 +20,7 @@ struct Source {
   const TensorInfo* tensor;
 };
 
-/// What does not fit, by kind.
+/// Mismatches, by kind.
 struct Problems {
   static constexpr std::size_t max_lines = 30;
   std::vector<std::string> missing, extra, shapes, types, twice, ties;
@@ -87,7 +87,7 @@ class Matcher {
         if (name.starts_with(without(rules.optional_prefix, begin))) return &head;
     return nullptr;
   }
-  /// Whether a tensor is of a head of which none of these has a tensor.
+  /// True if a tensor is of a head of which none of these has a tensor.
   bool is_of_head_without(const auto& tensors, std::string_view name) const {
     const auto* head = head_of(name);
     return head && std::ranges::none_of(
@@ -104,8 +104,8 @@ class Matcher {
     }
   }
 
-  /// Where a file has only the alias, it stands in for its tensor; where it has both, they must be
-  /// equal.
+  /// Resolves aliases. If a file has only the alias, it replaces its tensor; if it has both, they
+  /// must be equal.
   void settle_aliases() {
     for (const auto& [alias_name, name] : rules.aliases) {
       std::string_view alias = without(rules.optional_prefix, alias_name);

@@ -13,10 +13,10 @@ namespace sinter::detail {
 
 inline constexpr std::string_view manifest_name = "manifest.json";
 
-/// Whether a checkpoint may list a file of this name, or its manifest be called so.
+/// True if a checkpoint may list a file of this name, or its manifest may have it.
 bool is_plain_file_name(std::string_view name);
 
-/// Whether a text may be Manifest::run.
+/// True if a text may be Manifest::run.
 bool is_run_name(std::string_view text);
 
 /// The text of a manifest that this program writes.

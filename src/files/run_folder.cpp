@@ -20,17 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run replaces in its folder beside checkpoints, by way of a temporary.
+/// Names that a run replaces in its folder beside checkpoints, by way of a temporary.
 constexpr std::array<std::string_view, 4> replaced_names{"last", "best", "metrics.jsonl",
                                                          "run.json"};
 
-/// What names a run: 32 hexadecimal digits by chance.
+/// Returns a run's name: 32 random hexadecimal digits.
 std::string new_run() {
   std::random_device chance;
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", chance(), chance(), chance(), chance());
 }
 
-/// The run that a checkpoint is of, "" where it does not say so or is not good.
+/// Returns the run of a checkpoint; "" if it names none or is not good.
 std::string run_of(const fs::path& checkpoint) try {
   return read_manifest(checkpoint, Links::refused).run;
 } catch (const FileError&) {
@@ -155,7 +155,8 @@ void RunFolder::clean() {
   }
 }
 
-/// Whoever has copied a checkpoint of another run here would lose it, or train on it unawares.
+/// Refuses checkpoints of another run: a user who has copied one here would lose it, or train on it
+/// unawares.
 void RunFolder::refuse_foreign() {
   for (const StepFolder& step : step_folders(folder)) {
     std::string of = run_of(step.folder);

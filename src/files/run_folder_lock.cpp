@@ -74,8 +74,8 @@ void RunFolder::write_lock(int file) const {
     throw_file_error("write", folder / "lock", errno);
 }
 
-/// Finds the folder again that was moved, or makes it anew if it or its lock was removed: what is to
-/// be saved now may be all that is left of the run.
+/// Finds the folder again if it was moved, or makes it anew if it or its lock was removed: the
+/// coming save may be all that is left of the run.
 void RunFolder::find_again() {
   struct stat ours{};
   if (::fstat(lock.get(), &ours) != 0) throw_file_error("look at", folder / "lock", errno);

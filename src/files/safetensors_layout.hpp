@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where everything lies in a safetensors file.
+// The layout of a safetensors file.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ struct SafetensorsLayout {
   std::string head;
   /// The numbers of the tensors in the order in which they lie in the file.
   std::vector<std::size_t> order;
-  /// Where each begins in the file, by its number.
+  /// The beginning of each tensor in the file, by its number.
   std::vector<std::uint64_t> places;
   std::uint64_t bytes = 0;  ///< of the file
 };
@@ -28,7 +28,7 @@ struct SafetensorsLayout {
 SafetensorsLayout safetensors_layout(std::span<const TensorView> tensors, const Metadata& metadata,
                                      const std::string& file);
 
-/// What write_safetensors() says of a file unless it is told otherwise.
+/// The metadata that write_safetensors() writes by default.
 inline const Metadata usual_metadata{{"format", "pt"}};
 
 }  // namespace sinter::detail

@@ -46,7 +46,8 @@ void SharedFile::write(std::uint64_t at, const void* data, std::size_t bytes) {
   }
 }
 
-/// Blocks that have bytes of others, too, go through the page cache, and what is small.
+/// Writes what waits. Blocks that also have others' bytes, and small ones, go through the page
+/// cache.
 void SharedFile::flush() {
   constexpr std::size_t large = BlockBuffer::bytes / 4;
   const std::uint64_t end = start + filled;

@@ -16,7 +16,7 @@ class SharedFile {
   std::filesystem::path name;
   Descriptor descriptor;
   BlockBuffer buffer;
-  std::uint64_t start = 0;  // where the bytes that wait begin in the file
+  std::uint64_t start = 0;  // where the waiting bytes begin in the file
   std::size_t filled = 0;
   bool refuses_direct = false;
 
@@ -25,7 +25,7 @@ class SharedFile {
   void put(const char* from, std::size_t bytes, std::uint64_t at, bool direct);
 
  public:
-  /// Makes the file, of so many bytes, for which there is then room on the disk if its file system can tell.
+  /// Makes the file with `bytes` bytes. If the file system can, it reserves the room on the disk.
   /// throws    FileError; so do the others
   static SharedFile made(const std::filesystem::path& path, std::uint64_t bytes);
   /// Opens a file that another process has made, and that is no link.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How this room calls the system.
+// System calls of this room.
 #pragma once
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,11 +41,11 @@ inline std::int64_t modified_of(const struct stat& found) {
 Descriptor open_path(const std::filesystem::path& path, int flags, std::string_view action);
 
 /// Opens a regular file, without waiting for the other end of a pipe.
-/// throws    FileError where anything else is there, also a link if those are refused
+/// throws    FileError if it is something else, such as a link where those are refused
 Descriptor open_regular(const std::filesystem::path& path, int flags, Links links,
                         std::string_view action = "open");
 
-/// Whether a regular file begins with a text.
+/// True if a regular file begins with a text.
 /// throws    FileError if it cannot be read
 bool begins_with(const std::filesystem::path& path, std::string_view text);
 

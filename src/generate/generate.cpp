@@ -18,11 +18,12 @@ namespace sinter {
 using namespace detail;
 namespace {
 
-/// A random number of 53 bits in [0, 1).
+/// Returns a random number of 53 bits in [0, 1).
 double uniform(std::uint64_t seed, std::uint64_t position) {
   return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
 }
 
+/// Checks the arguments of sample().
 /// throws    what sample() throws
 void check(std::span<const float> logits, const SamplingOptions& options) {
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
@@ -33,7 +34,7 @@ void check(std::span<const float> logits, const SamplingOptions& options) {
   if (options.top_k < 0)
     throw ArgumentError(
         fmt::format("top-k is {}; it must be 0 (all tokens) or positive.", options.top_k));
-  bool any = false;  // minus infinity alone is allowed: it forbids a token
+  bool any = false;  // minus infinity is allowed, as it forbids a token
   for (float logit : logits) {
     any |= std::isfinite(logit);
     if (std::isnan(logit) || logit == std::numeric_limits<float>::infinity())
@@ -44,24 +45,26 @@ void check(std::span<const float> logits, const SamplingOptions& options) {
   if (!any) throw NonFiniteError("The model's prediction forbids every token.");
 }
 
-/// Whether a prediction is logits of at least so many tokens for what follows each sequence.
+/// True if a prediction has logits of at least `tokens` tokens for what follows each sequence.
 bool predicts_what_follows(const Model& model, int tokens) {
-  if (model.results.empty()) return true;  // predict() says it
+  if (model.results.empty()) return true;  // predict() reports it
   const Local& local = model.local(model.results[0]);
   return local.axis == pooled(0) && local.width >= tokens;
 }
 
-/// throws    ArgumentError if a prompt is longer than a side of an encoder-decoder
+/// Checks the length of a prompt.
+/// throws    ArgumentError if it is longer than this side of an encoder-decoder allows
 void check_length(std::string_view side, const std::vector<std::int32_t>& tokens,
-                  std::string_view name, int most) {
-  if (tokens.size() > std::size_t(most))
+                  std::string_view name, int limit) {
+  if (tokens.size() > std::size_t(limit))
     throw ArgumentError(fmt::format(
         "The prompt has {} tokens for the {}, and the recipe's {} is {}. Shorten it, or "
         "build the recipe with a larger {}.",
-        tokens.size(), side, name, most, name));
+        tokens.size(), side, name, limit, name));
 }
 
-/// throws    ArgumentError if the model cannot write behind the prompt
+/// Checks a prompt.
+/// throws    ArgumentError if the model cannot continue it
 void check(const PlanView& plan, const Prompt& prompt) {
   if (plan.vocabulary < 1)
     throw ArgumentError("This recipe's data has no vocabulary, so it generates no text.");

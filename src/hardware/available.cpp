@@ -34,8 +34,8 @@ std::optional<std::int64_t> number_in(const fs::path& path) {
   return std::nullopt;
 }
 
-/// The names of a control group's files, and of two numbers in memory.stat: what the kernel keeps of
-/// files, and gives back where memory is short.
+/// The names of a control group's files, and of two numbers in memory.stat: the pages of files that
+/// the kernel caches, and frees if memory is short.
 struct GroupFiles {
   const char *limit, *used, *cached[2];
 };
@@ -43,7 +43,7 @@ constexpr GroupFiles version2{"memory.max", "memory.current", {"active_file", "i
 constexpr GroupFiles version1{
     "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
 
-/// What a control group has taken and will not give back.
+/// Returns the bytes that a control group has taken and will not give back.
 std::int64_t taken(const fs::path& group, const GroupFiles& files) {
   std::int64_t bytes = number_in(group / files.used).value_or(0);
   std::ifstream stat(group / "memory.stat");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who tells of memory beside the arena.
+// Counts memory outside the arena.
 #pragma once
 #include <cstdint>
 
 namespace sinter::detail {
 
-/// Adds to what unplanned_bytes() is the largest of; negative where bytes are given back.
+/// Adds bytes to the sum whose maximum unplanned_bytes() returns; negative if bytes are freed.
 void count_unplanned(std::int64_t bytes);
 
 }  // namespace sinter::detail

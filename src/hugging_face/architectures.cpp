@@ -18,7 +18,7 @@
 namespace sinter::detail::hugging_face {
 namespace {
 
-// What transformers takes where a file of a class does not say.
+// Defaults of transformers, for keys that a file lacks.
 constexpr Gpt2Options gpt2{.dropout = 0.1};
 constexpr LlamaOptions llama{.positions = 2048, .eps = 1e-6};
 constexpr LlamaOptions mistral{
@@ -62,7 +62,7 @@ constexpr Seq2SeqOptions marian{.encoder_layers = 12,
                                 .end = 0,
                                 .pad = 58100};
 
-/// Reads a model whose options are `Usual` where the file does not say them.
+/// Reads a model. Its options are those of `Usual` where the file lacks them.
 template <const auto& Usual>
 FolderModel read(Config& config, bool has_tokenizer) {
   auto o = Usual;
@@ -103,7 +103,7 @@ constexpr Architecture all[] = {
 
 constexpr double parameters_below = 0x1p40;  // and their bytes fit an int64 with any state
 
-/// What none of the models does, and what those of the other kind do alone.
+/// Refuses what none of the models supports, and what only models of the other kind do.
 void refuse_for_all(Config& config, bool has_encoder) {
   config.only("is_encoder_decoder", has_encoder);
   if (!has_encoder) config.only("add_cross_attention", false);

@@ -9,7 +9,7 @@
 
 namespace sinter::detail::hugging_face {
 
-/// What a model learns of its sequences.
+/// The targets of a model's sequences.
 enum class Learns {
   next_tokens,
   hidden_tokens,
@@ -23,20 +23,20 @@ struct FolderModel {
   Learns learns = Learns::next_tokens;
   int vocabulary = 0, positions = 0;
   double parameters = 0;  // of the model; a double, as what a file says may be beyond an integer
-  int classes = 0;        // of a sequence, where it learns them
-  bool types = false;     // whether it takes the type of each token
-  int start = -1;         // the id with which a decoder begins; -1 where the model says none
+  int classes = 0;        // of a sequence, if it learns classes
+  bool types = false;     // true if it takes the type of each token
+  int start = -1;         // the first id of a decoder; -1 if the model names none
 };
 
-/// Makes a model of what a config.json says. What cannot be it refuses in `config`. `has_tokenizer`
-/// says whether the recipe's data will be text, rather than batches of a program.
+/// Makes a model from a config.json, and refuses in `config` what it cannot be. `has_tokenizer` is
+/// true if the recipe's data will be text, rather than batches of a program.
 using ReadModel = FolderModel (*)(Config& config, bool has_tokenizer);
 
 /// An architecture by the name that config.json gives it.
 struct Architecture {
   std::string_view name;
   ReadModel read;
-  bool has_encoder = false;  // whether it is an encoder-decoder
+  bool has_encoder = false;  // true for an encoder-decoder
 };
 std::span<const Architecture> architectures();
 

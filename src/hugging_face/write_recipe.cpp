@@ -69,8 +69,8 @@ std::string type_name(const fs::path& folder, const fs::path& file) {
   return name.starts_with(prefix + "_") ? name : prefix + "_" + name;
 }
 
-/// How many tokens the folder's tokenizer has; nothing where it has none that is understood, and
-/// then a note says why.
+/// Returns the number of tokens of the folder's tokenizer. Returns none, with a note on the reason,
+/// if it has none that is understood.
 std::optional<int> tokens_of(const fs::path& folder, std::vector<std::string>& notes) {
   if (!holds_tokenizer(folder)) return std::nullopt;
   try {

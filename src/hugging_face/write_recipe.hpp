@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ./sinter recipe does: a recipe that fits a downloaded folder.
+// The work of ./sinter recipe: a recipe that fits a downloaded folder.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -13,12 +13,11 @@ struct WrittenRecipe {
   std::vector<std::string> notes;  // what it does not take over of the folder; they are in it, too
 };
 
-/// Makes a recipe for the model in a folder: its type from config.json, data that are text where
-/// the folder has a tokenizer and ids alone where not, and the rest as a beginning to fine-tune it
-/// with. No weights are read. `file` is where the recipe will lie, for its name and for what its
-/// comment says; it may be empty.
-/// throws    FileError where the folder has no config.json, or one that no recipe fits; it lists
-///           all that Sinter cannot do of it
+/// Makes a recipe for the model in a folder: its type from config.json, text as data if the folder
+/// has a tokenizer, else only ids, and other policies as a start for fine-tuning. Reads no weights.
+/// `file` is the recipe's future path, for its name and its comment; it may be empty.
+/// throws    FileError if the folder has no config.json, or one that no recipe fits; it lists all
+///           that Sinter cannot do
 WrittenRecipe recipe_of_folder(const std::filesystem::path& folder,
                                const std::filesystem::path& file = {});
 

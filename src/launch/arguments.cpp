@@ -39,7 +39,7 @@ class Formatter : public CLI::Formatter {
   }
 };
 
-/// Refuses what stands where BINARY should.
+/// Refuses a word in the place of BINARY.
 [[noreturn]] void refuse_word(std::string_view word, const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options())
@@ -60,7 +60,7 @@ std::string value_of(const CLI::Option* option) {
   return option->count() == 0 ? "" : option->results().front();
 }
 
-/// CLI11 ends its message about an option without a value with what is missing.
+/// Removes what is missing from the end of CLI11's message on an option without a value.
 std::string reworded(const std::string& what) {
   return what.ends_with(" missing") ? what.substr(0, what.find(':')) + " needs a value." : what;
 }

@@ -21,7 +21,7 @@ struct Arguments {
   std::vector<std::string> command;  ///< BINARY and its arguments
 };
 
-/// What a command line asks for: a launch, or a text to print.
+/// The request of a command line: a launch, or a text to print.
 struct Parsed {
   std::optional<Arguments> arguments;
   std::string text;

@@ -39,7 +39,7 @@ class LabelledLines {
       returned = c == '\r';
     }
   }
-  /// Appends a last line that nobody has ended.
+  /// Appends a last line that has no end.
   void end(std::string& to) {
     if (!line.empty()) put(to);
   }

@@ -100,7 +100,7 @@ class Launch {
 
   void wait_until_deadline() {
     milliseconds most = milliseconds::max();
-    // What ranks have left may be no child of ours, and then its end sends no signal.
+    // Processes that ranks have left may not be our children, and their end then sends no signal.
     if (outcome.running().empty()) most = milliseconds(100);
     if (deadline) most = std::min(most, std::chrono::ceil<milliseconds>(*deadline - Clock::now()));
     const int timeout =
@@ -145,13 +145,13 @@ class Launch {
       say(fmt::format("{} {} not ended: {}.", ranks_text(running),
                       running.size() == 1 ? "has" : "have", then));
     group.signal(first ? SIGTERM : SIGKILL);
-    group.signal(SIGCONT);  // what is stopped takes no SIGTERM
+    group.signal(SIGCONT);  // a stopped process takes no SIGTERM
     stage = first ? Stage::terminated : Stage::killed;
     deadline.reset();
     if (first) deadline = Clock::now() + last_wait;
   }
 
-  /// The last lines wait for whoever reads them, unless a signal comes.
+  /// Waits until the last lines are read, unless a signal comes.
   void wait_for_reader() {
     for (;;) {
       pollfd waited[]{{output.finished(), POLLIN, 0}, {signals.descriptor(), POLLIN, 0}};

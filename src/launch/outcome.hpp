@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks have ended, and what that makes of the launch.
+// The end of the ranks, and the launch's exit code that follows.
 #pragma once
 #include <sys/types.h>
 
@@ -23,7 +23,7 @@ class Outcome {
   std::optional<int> first_failed;
 
  public:
-  /// What the end of a process is.
+  /// The kind of a process's end.
   enum class End {
     no_rank,  ///< the process is none of a rank
     done,     ///< with 0
@@ -36,7 +36,7 @@ class Outcome {
   /// Takes the end of a process, as waitpid() gives it.
   End ended(pid_t process, int status);
 
-  /// Those that have not ended.
+  /// The ranks that have not ended.
   std::vector<int> running() const;
   /// "Rank 1 (process 4711) was ended by SIGSEGV (core dumped)."
   /// requires  one has failed

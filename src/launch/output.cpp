@@ -105,7 +105,7 @@ void Output::work() {
 
     std::uint64_t count;
     (void)!::read(woken.get(), &count, sizeof count);
-    // What ranks have written before this was said goes before it, and is in the pipes by now.
+    // Text that ranks wrote before this goes first; it is in the pipes by now.
     std::vector<std::string> own;
     {
       const std::lock_guard lock(mutex);
@@ -146,7 +146,7 @@ void Output::write(Sink& sink) {
         uninterrupted([&] { return ::write(sink.descriptor, left.data(), left.size()); });
     if (put >= 0) {
       left.remove_prefix(std::size_t(put));
-    } else if (errno == EAGAIN) {  // whoever shares it has made it so
+    } else if (errno == EAGAIN) {  // another process that shares it has made it non-blocking
       pollfd room{sink.descriptor, POLLOUT, 0};
       ::poll(&room, 1, -1);
     } else {

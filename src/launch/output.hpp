@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks write, passed on to the launcher's standard output and error.
+// Passes the output of ranks on to the launcher's standard output and error.
 #pragma once
 #include <mutex>
 #include <string>
@@ -13,8 +13,8 @@
 namespace sinter::detail::launch {
 
 /// Reads the pipes of ranks and writes their lines, each whole, labelled "[rank 2] ". It has a
-/// thread, so that a reader who does not read keeps the launcher from nothing else. What is for a
-/// reader who has left is dropped: ranks go on.
+/// thread, so that a slow reader delays nothing else of the launcher. Lines for a reader who has
+/// left are dropped: ranks go on.
 class Output {
   struct Pipe {
     Descriptor from;
@@ -46,7 +46,7 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// What become standard output and error of a rank; both live until begin().
+  /// The future standard output and error of a rank; both live until begin().
   struct Ends {
     int output, error;
   };

@@ -84,7 +84,7 @@ RankGroup::RankGroup() : null(::open("/dev/null", O_RDWR | O_CLOEXEC)) {
   if (keeper < 0) not_given("The system starts no process", errno);
   if (keeper == 0) {
     ::setpgid(0, 0);
-    holds.close();  // also where the system lacks close_range()
+    holds.close();  // needed if the system lacks close_range()
     keep(waits.get(), null.get());
   }
   ::setpgid(keeper, keeper);  // both, as a rank may join before the keeper has come so far

@@ -11,7 +11,7 @@
 
 namespace sinter::detail::launch {
 
-/// What a rank is told and given.
+/// The environment and the descriptors that a rank gets.
 struct RankStart {
   std::string program;               ///< a path
   std::vector<std::string> command;  ///< its arguments, from argv[0]
@@ -21,10 +21,10 @@ struct RankStart {
 };
 
 /// A process group that does not outlive the launcher. A process of the launcher, the keeper, leads
-/// it, and kills the whole group as soon as the launcher is gone, however that happened. The system
-/// kills the ranks then, too, also where somebody has killed the keeper. What ranks have started
-/// belongs to the group, unless it has left it (setsid). From the first group on, the launcher
-/// becomes the parent of what ranks leave behind.
+/// it, and kills the whole group as soon as the launcher is gone, for any reason. The system then
+/// also kills the ranks, even if the keeper was killed. Processes that ranks have started belong to
+/// the group, unless they have left it (setsid). From the first group on, the launcher becomes the
+/// parent of processes that ranks leave behind.
 class RankGroup {
   pid_t keeper = 0;
   Descriptor held;  // open as long as the group may live
@@ -35,7 +35,7 @@ class RankGroup {
   /// requires  there is a Signals
   /// throws    Error if the system gives no process or descriptor
   RankGroup();
-  /// Kills what is left of the group.
+  /// Kills the remaining processes of the group.
   ~RankGroup();
   RankGroup(const RankGroup&) = delete;
   RankGroup& operator=(const RankGroup&) = delete;
@@ -45,8 +45,8 @@ class RankGroup {
   pid_t start(const RankStart& rank, const Signals& signals);
   /// Sends a signal to all processes of the group.
   void signal(int number);
-  /// Whether no process is left in the group. Those that have ended, but whose status nobody has
-  /// asked for, are in it.
+  /// True if no process is left in the group. Processes that have ended, but whose status was not
+  /// collected, are still in it.
   /// requires  all ranks have ended
   bool is_empty();
 };

@@ -26,7 +26,7 @@ bool is_ignored(int signal) {
 Signals::Signals() {
   ::sigaction(SIGPIPE, nullptr, &pipe);
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, the system keeps no exit status
+  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the system keeps no exit status
   sigset_t waited;
   sigemptyset(&waited);
   sigaddset(&waited, SIGCHLD);

@@ -18,7 +18,7 @@ class Signals {
   Descriptor queue;
   std::vector<int> passed;
   sigset_t before{};
-  struct sigaction pipe{};  // what is done with SIGPIPE
+  struct sigaction pipe{};  // the action for SIGPIPE
 
  public:
   /// requires  there is one thread
@@ -34,10 +34,10 @@ class Signals {
   void restore() const;
 };
 
-/// Whether a signal asks any program to end.
+/// True if a signal asks any program to end.
 bool asks_to_end(int signal);
-/// Stops this process as Ctrl-Z does, until it is continued. Where no shell could do that, it goes
-/// on.
+/// Stops this process as Ctrl-Z does, until it is continued. Returns at once if no shell could
+/// continue it.
 void stop_this_process();
 /// "SIGTERM"
 std::string name_of_signal(int signal);

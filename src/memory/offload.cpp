@@ -10,8 +10,9 @@ namespace sinter::detail::executes {
 
 namespace {
 
-/// Calls visit(outside, here, bytes) with where each slice that this rank has of units' state lies outside of
-/// the arena, and where in it. The state has no shapes; the instruction touches it as space number `number`.
+/// Calls visit(outside, here, bytes) for each slice of units' state on this rank: its address
+/// outside of the arena, its address in it, and its size. The state has no shapes; the instruction
+/// touches it as space number `number`.
 void each_slice_outside(Machine& machine, const BoundUnits& units, Space space, const auto& visit,
                         int number = 0) {
   const Model& model = machine.program_model();
@@ -19,20 +20,20 @@ void each_slice_outside(Machine& machine, const BoundUnits& units, Space space, 
   units.each_slice(
       std::array{space},
       [&](const PlacedSlice& slice) {
-        const std::int64_t held = slice.at(model.splits(space)) * bytes;
-        visit(machine.parameters().offloaded_at(space) + held, slice.here[0], slice.size * bytes);
+        const std::int64_t offset = slice.at(model.splits(space)) * bytes;
+        visit(machine.parameters().offloaded_at(space) + offset, slice.here[0], slice.size * bytes);
       },
       number);
 }
 
-/// Calls visit(outside, here, bytes) with where each stretch of what this rank has of a run of units' state
-/// lies outside of the arena, and where in it.
+/// Calls visit(outside, here, bytes) for each contiguous part of a run of units' state on this
+/// rank: its address outside of the arena, its address in it, and its size.
 void each_stretch(Machine& machine, const Bound& bound, const auto& visit) {
   const ParameterStore& store = machine.parameters();
   const Model& model = machine.model();
   const Instruction& i = *bound.instruction;
   const BoundUnits units = BoundUnits::run(machine, bound);
-  int number = 0;  // of the space
+  int number = 0;  // number of the space
   each_offloaded(model, [&](Space space) {
     const std::int64_t outside = store.offloaded_at(space);
     if (space == Space::master || !model.region_of(space).shape) {
@@ -41,7 +42,7 @@ void each_stretch(Machine& machine, const Bound& bound, const auto& visit) {
     }
     const std::size_t r = std::size_t(int(space) - int(Space::region));
     for (int k = 0; k < i.count; ++k) {
-      std::int64_t begin = -1, end = 0;  // what this rank has; its parts lie one after the other
+      std::int64_t begin = -1, end = 0;  // this rank's part; its pieces are adjacent
       for (const Parameter& p : store.of_unit(model.order[std::size_t(i.what + k)])) {
         if (p.frozen || !store.owns(p)) continue;
         const StatePart& part = p.state[r];

@@ -7,7 +7,7 @@
 
 namespace sinter::detail {
 
-/// The number of parameters of either model, of which Bert alone has `types`.
+/// Returns the number of parameters of either model; only Bert has `types`.
 static double parameters_of(const auto& o, double types) {
   const double w = o.width, embedded = double(o.vocabulary) + o.positions + types + 2;
   const double block = 4 * w * w + 2 * w * o.hidden + 9 * w + o.hidden;

@@ -13,7 +13,7 @@ namespace sinter::detail::hugging_face {
 
 /// The values of a config.json. A key that is absent or null has the value that transformers gives
 /// it, which the caller says. A key with a dot, such as "rope_scaling.factor", is one of an object.
-/// What cannot be is collected, so that one error says all of it.
+/// Collects what is not possible, so that one error lists all of it.
 class Config {
  public:
   using Json = nlohmann::ordered_json;
@@ -25,7 +25,8 @@ class Config {
   const std::string& architecture() const { return architecture_; }
   /// The value under a key; nullptr if it is absent or null.
   const Json* find(std::string_view key) const;
-  /// Whether the value under a key is null, where transformers tells that from an absent key.
+  /// True if the value under a key is null, where transformers distinguishes that from an absent
+  /// key.
   bool says_null(std::string_view key) const {
     const auto found = json_.find(key);
     return found != json_.end() && found->is_null();
@@ -37,7 +38,7 @@ class Config {
   double number(std::string_view key, double absent, Range range);
   bool flag(std::string_view key, bool absent);
   std::string word(std::string_view key, std::string_view absent);
-  /// The same for the probability of a dropout.
+  /// Reads the probability of a dropout.
   double dropout(std::string_view key, double absent) {
     return number(key, absent, Range().at_least(0).below(1));
   }
@@ -46,7 +47,7 @@ class Config {
   void only(std::string_view key, const Json& can);
   /// Refuses the file for this reason, which begins with the key and its value. Once is enough.
   void refuse(std::string reason);
-  /// Has the user told what the recipe does not take over.
+  /// Notes for the user what the recipe does not take over.
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
   const std::vector<std::string>& problems() const { return problems_; }

@@ -21,7 +21,7 @@ namespace sinter::detail::hugging_face {
 /// for both. What an option is before a file is read is what transformers takes for an absent key.
 class ConfigKeys {
  public:
-  /// `has_tokenizer` says whether the recipe's data will be text, not batches of a program.
+  /// `has_tokenizer` is true if the recipe's data will be text, not batches of a program.
   ConfigKeys(Config& file, bool has_tokenizer) : has_tokenizer(has_tokenizer), file_(&file) {}
   explicit ConfigKeys(std::size_t master_bytes) : master_bytes_(master_bytes) {}
   /// Reads the keys of the object under a key.
@@ -47,10 +47,11 @@ class ConfigKeys {
     if (file_) option = file_->flag(path(key), option);
     write({std::string(key), option, true});
   }
-  /// The probability of several dropouts, which a model has once: it takes the first. A note says
-  /// where others differ.
+  /// Reads the probability of several dropouts, of which the model has one: the first. A note names
+  /// others that differ.
   void dropout(double& option, std::initializer_list<std::string_view> keys);
-  /// A further dropout, which exports do not have: notes where it is not `option`, that of `first`.
+  /// Reads another dropout, which exports do not have. A note reports if it is not `option`, that
+  /// of `first`.
   void reads_dropout(std::string_view key, double absent, double option, std::string_view first);
 
   /// Refuses a file without this key.
@@ -73,7 +74,7 @@ class ConfigKeys {
   void reads_only(std::string_view key, const Config::Json& value) {
     if (file_) file_->only(path(key), value);
   }
-  /// A key that exports alone have.
+  /// Writes a key that only exports have.
   void writes(std::string_view key, auto value) { write({std::string(key), value}); }
   void write(ConfigEntry entry) {
     if (!file_) entries.push_back(std::move(entry));
@@ -88,7 +89,7 @@ class ConfigKeys {
   }
   /// Refuses a file whose heads do not divide its width.
   void divides(std::string_view heads_key, int heads, std::string_view width_key, int width);
-  /// The classes of a classifier of sequences; transformers takes 2 where a file says none.
+  /// Reads the classes of a classifier of sequences; transformers takes 2 if a file has none.
   void classes(int& labels);
 
  private:

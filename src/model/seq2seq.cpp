@@ -48,11 +48,11 @@ void walk_activation(ConfigKeys& keys, Activation& activation) {
                     key, shown(word)));
 }
 
-/// Whether transformers makes the model without an id.
+/// States if transformers makes the model without an id.
 enum class Without : bool { no, yes };
 
-/// An id below the vocabulary; -1 where the file says null, which is none, or where it is absent and
-/// what transformers takes then is beyond the vocabulary, if it does without.
+/// Reads an id below the vocabulary. It is -1 if the file has null, or if it is absent and
+/// transformers' default is beyond the vocabulary and not needed.
 void walk_id(ConfigKeys& keys, const char* key, int& id, int vocabulary, Without without) {
   if (id >= 0) {
     keys.writes(key, std::int64_t(id));

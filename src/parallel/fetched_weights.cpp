@@ -5,7 +5,7 @@ namespace sinter::detail::executes {
 
 namespace {
 
-/// Makes weights of what this rank has of a unit's masters, in the unit's buffer.
+/// Makes weights, in a unit's buffer, from this rank's part of the unit's masters.
 void make_weights(Machine& machine, const BoundUnits& unit) {
   unit.each_slice(std::array{Space::master, Space::weights}, [&](const PlacedSlice& slice) {
     machine.parameters().make_weights(slice.here[0], slice.here[1], slice.size);
@@ -32,10 +32,10 @@ void copy_weights(Machine& machine, const Bound& bound) {
   for (const bool decayed : {true, false}) {
     const std::int64_t before = decayed ? 0 : model.part_elements(unit, true);
     const std::int64_t size = decayed ? model.block(unit).decayed : model.block(unit).undecayed;
-    const std::int64_t held = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
+    const std::int64_t first = model.held_at(Space::master, decayed ? at.decayed : at.undecayed);
     if (size > 0)
       machine.parameters().make_weights(
-          machine.flat<std::byte>(Space::master) + held * model.sizes.of(Type::master),
+          machine.flat<std::byte>(Space::master) + first * model.sizes.of(Type::master),
           bound.at[1] + before * model.sizes.of(Type::compute), size);
   }
 }

@@ -16,10 +16,10 @@ struct Variant {
   RecomputedInside recomputed{};
   Program program;
   std::vector<Region> regions;
-  bool has_owners;  // where ranks have shards: of whole parameters
+  bool has_owners;  // if ranks have shards: true if these are whole parameters
 };
 
-/// The variant that changes nothing.
+/// Returns the recipe's own variant.
 Variant own(const PlanView& plan) {
   Variant v{plan.micro, plan.model.sizes, plan.recomputed, {}, {}, !plan.model.owned.empty()};
   v.program.assign(plan.training.program.begin(), plan.training.program.end());
@@ -27,7 +27,7 @@ Variant own(const PlanView& plan) {
   return v;
 }
 
-/// Bytes of the arena that a variant needs.
+/// Returns the bytes of the arena that a variant needs.
 std::int64_t total_of(const PlanView& plan, const Variant& v) {
   Model model = plan.model;
   Graph graph;
@@ -35,7 +35,7 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   graph.nodes.assign(model.nodes.begin(), model.nodes.end());
   graph.blocks.assign(model.blocks.begin(), model.blocks.end());
   graph.units.assign(model.units.begin(), model.units.end());
-  const Sizes sizes = detail::sizes_for(v.sizes, plan.micro, v.micro);
+  const Sizes sizes = sizes_for(v.sizes, plan.micro, v.micro);
   std::vector<LayerCall> layer_calls;
   const std::vector<UnitPlan> plans = plan_units(graph, sizes, v.recomputed, true, layer_calls);
   choose_plans(graph, v.recomputed);
@@ -56,7 +56,7 @@ std::int64_t total_of(const PlanView& plan, const Variant& v) {
   return std::max(place(model, v.program).peak, place(model, evaluation).peak);
 }
 
-/// Recomputes what a memory policy chooses in place of what the recipe's own does.
+/// Uses the recomputation of a memory policy in place of the recipe's own.
 void use_memory(const PlanView& plan, Variant& v, const Alternative& a) {
   v.recomputed = *a.recomputed;
   std::erase_if(v.program,

@@ -13,7 +13,7 @@
 namespace sinter::detail::report {
 namespace {
 
-// Okabe and Ito's, which those who are colour-blind tell apart; but for its yellow and black.
+// Okabe and Ito's colours, which colour-blind readers can distinguish, without yellow and black.
 constexpr std::array<std::string_view, 6> palette{"#0072b2", "#d55e00", "#009e73",
                                                   "#cc79a7", "#e69f00", "#56b4e9"};
 

@@ -24,13 +24,13 @@ struct Chart {
   std::string title, x, y;
   std::vector<Curve> curves;
   bool logarithmic = false;  // a scale that the reader may ask for
-  bool from_zero = false;    // whether y begins there
+  bool from_zero = false;    // true if y begins there
 
   bool empty() const;
 };
 
-/// At most so many points of a curve: of each stretch the lowest and the highest, and both ends, so
-/// that no spike is lost.
+/// Returns at most `most` points of a curve: the lowest and the highest of each interval, and both
+/// ends, so that no spike is lost.
 /// requires  most >= 8
 std::vector<Point> thinned(std::span<const Point> points, std::size_t most);
 

@@ -10,7 +10,7 @@
 
 namespace sinter::detail::report {
 
-/// What a run has come to.
+/// The results of a run.
 struct Figures {
   std::int64_t steps = 0, best_step = 0;
   double loss = Row::none, best = Row::none;  ///< the last loss, and the lowest validation loss

@@ -29,7 +29,7 @@ std::string table(const std::string& rows) {
   return fmt::format("<div class=\"wide\"><table>\n{}</table></div>\n", rows);
 }
 
-/// A number with four digits, or nothing where it is NaN.
+/// Returns a number with four digits; empty if it is NaN.
 std::string digits(double value) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value) : "";
 }

@@ -20,11 +20,11 @@ struct Known {
   std::vector<std::pair<std::string, std::int64_t>> memory;  ///< its parts, and last their total
   std::vector<Point> in_use;  ///< bytes of the arena that an instruction needs, by its place
   double flops_per_token = 0;
-  std::vector<bool> is_of;                      ///< for each run, whether it is of this very recipe
+  std::vector<bool> is_of;                      ///< for each run, true if it is of this recipe
   std::map<std::string, std::string> defaults;  ///< of its options, as JSON
 };
 
-/// How every page begins, by which one is known.
+/// The beginning of every page, by which one is recognised.
 inline constexpr std::string_view page_begin = "<!DOCTYPE html>\n<!-- A report of Sinter.";
 
 /// One HTML page without any reference to others. `script` is Chart.js, or empty: curves are then

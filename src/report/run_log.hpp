@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's folder tells of it: metrics.jsonl, run.json, and the newest checkpoint's manifest.
+// The records in a run's folder: metrics.jsonl, run.json, and the newest checkpoint's manifest.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace sinter::detail::report {
 
-/// A row of the log. What it does not say, or what is not finite, is NaN.
+/// A row of the log. Values that are absent or not finite are NaN.
 struct Row {
   static constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
@@ -33,7 +33,7 @@ struct Start {
   std::string date, version, command;
 };
 
-/// What the newest good checkpoint says.
+/// The content of the newest good checkpoint's manifest.
 struct Saved {
   std::int64_t step = 0;
   std::string seed;

@@ -8,7 +8,7 @@
 
 namespace sinter::detail::report {
 
-/// What a terminal can show.
+/// The abilities of a terminal.
 enum class Letters { braille, ascii };
 
 /// The letters of the locale that the environment names.

@@ -6,11 +6,11 @@
 
 namespace sinter::detail {
 
-/// Lets the steps go first: this thread then takes the time in which one of theirs waits. (On Linux
+/// Lowers the priority of this thread, so that it runs while a thread of the steps waits. (On Linux
 /// each thread has a priority of its own.)
 inline void yield_to_others() {
-  constexpr int least = 19;
-  (void)::setpriority(PRIO_PROCESS, id_t(::gettid()), least);
+  constexpr int lowest = 19;
+  (void)::setpriority(PRIO_PROCESS, id_t(::gettid()), lowest);
 }
 
 }  // namespace sinter::detail

@@ -18,7 +18,7 @@ namespace {
 using Numbers = std::vector<double>;
 using NamedNumbers = std::map<std::string, Numbers>;
 
-/// Overwrites with NaN what a step must write before it reads it.
+/// Fills with NaN the memory that a step must write before it reads it.
 void poison(TrainerCore& trainer) {
   Machine& machine = trainer.machine();
   const auto fill = [&](std::byte* at, std::int64_t bytes) {
@@ -41,7 +41,7 @@ void poison(TrainerCore& trainer) {
   }
 }
 
-/// The loss of a step, which must be finite.
+/// Returns the loss of a step, which must be finite.
 double loss_of(TrainerCore& trainer, const HostBatch& batch) {
   poison(trainer);
   const Outcome outcome = trainer.step(batch);
@@ -71,7 +71,7 @@ class Losses {
       start[p.name] = std::move(values);
     }
   }
-  /// The loss of a trainer's first step, with these parameters.
+  /// Returns the loss of a trainer's first step with these parameters.
   double with(TrainerCore& trainer, const NamedNumbers& values) const {
     for (const auto& [name, numbers] : values) trainer.set_parameter(name, numbers);
     return loss_of(trainer, batch);

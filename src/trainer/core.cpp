@@ -43,8 +43,8 @@ void check_split(const RecipeView& recipe) {
   recipe.check_batches();
 }
 
-/// The threads to compute with: as many as are asked for, or one for each processor, of which so many
-/// processes have a share each.
+/// Returns the number of threads: as requested, or one per processor, shared equally by
+/// `processes`.
 int threads_of(const TrainerSettings& settings, int processes) {
   constexpr int each = 16;
   const int processors = std::max(1, int(std::thread::hardware_concurrency()));
@@ -64,7 +64,7 @@ std::string gibibytes(std::int64_t bytes) {
   return fmt::format("{:.1f} GiB", double(bytes) / (1 << 30));
 }
 
-/// What would make a plan fit into so many bytes at the least cost, in a sentence.
+/// Returns a sentence on the cheapest change that makes a plan fit into `bytes`.
 std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
   std::vector<Saving> list = savings(*recipe.plan, recipe.alternatives());
   std::erase_if(list, [&](const Saving& s) { return s.cost == 0 || s.total > bytes; });
@@ -77,8 +77,8 @@ std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
       cheapest->technique, gibibytes(cheapest->total));
 }
 
-/// The library that multiplies for the recipe's layers; to know it opens it, so that what it takes then
-/// counts as taken.
+/// Returns the library that multiplies for the recipe's layers. This opens the library, so that its
+/// memory counts as taken.
 kernel::MatmulLibrary library_of(const PlanView& plan) {
   kernel::MatmulLibrary library{};
   with_element(plan.model.sizes.element[int(Type::compute)],
@@ -86,17 +86,17 @@ kernel::MatmulLibrary library_of(const PlanView& plan) {
   return library;
 }
 
-/// What a process' ranks need of memory.
+/// The memory that the ranks of a process need.
 struct Need {
-  const char* what;         ///< begins the sentence that refuses it
+  const char* what;         ///< beginning of the error message
   int ranks;                ///< of this process
   std::int64_t each;        ///< bytes of each of them
-  std::int64_t taken = 0;   ///< of these, what each has taken already
+  std::int64_t taken = 0;   ///< bytes of `each` already taken
   std::int64_t beside = 0;  ///< bytes of the process for the workspace of LibTorch's products
 };
 
-/// Throws Error where memory does not suffice. Arenas are mapped without reserve: only the system would notice,
-/// which then ends some process.
+/// Throws an Error if memory does not suffice. Arenas are mapped without reserve: otherwise only
+/// the system would notice, and end some process.
 void require_memory(const RecipeView& recipe, AvailableMemory available, const Need& need) {
   const int ranks = need.ranks;
   if (need.each - need.taken <= (available.bytes - need.beside) / ranks) return;
@@ -145,14 +145,15 @@ TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings set
                   .ranks = ranks,
                   .each = memory.parameters + memory.weights,
                   .beside = beside_.touched});
-  // All of the arena is taken at once of a card, and of what a limit lets this process map.
+  // The whole arena is taken at once from a card, and from a limit on what this process maps.
   require_memory(
       *recipe_, recipe_->on_host ? mappable_memory() : available_device_memory(),
       {.what = "the plan needs ", .ranks = ranks, .each = memory.total, .beside = beside_.mapped});
   recipe_->reset_state();
   if (settings_.pin) {
     processors_ = processors_for(each * ranks * processes);
-    const int before = world.ranks_here ? world.rank_here : world.rank;  // on this host
+    const int before =
+        world.ranks_here ? world.rank_here : world.rank;  // ranks on this host before this one
     if (processes > 1) processors_.erase(processors_.begin(), processors_.begin() + before * each);
   }
   parameters_ = list_parameters(plan().model);
@@ -183,7 +184,7 @@ TrainerCore::~TrainerCore() = default;
 
 namespace {
 
-/// Throws the first failure that is no consequence of another rank's, else the first.
+/// Throws the first failure that is not a consequence of another rank's, else the first.
 void throw_failure(const std::vector<std::exception_ptr>& of_ranks) {
   std::exception_ptr first;
   for (const std::exception_ptr& failure : of_ranks) try {
@@ -194,7 +195,8 @@ void throw_failure(const std::vector<std::exception_ptr>& of_ranks) {
   if (first) std::rethrow_exception(first);
 }
 
-/// Throws what has been caught. A failure of another rank that no program has noticed says so.
+/// Rethrows the current exception. If another rank failed while this one was outside a program,
+/// adds where this one was.
 [[noreturn]] void throw_with_place(int rank, std::int64_t steps) {
   try {
     throw;
@@ -216,7 +218,7 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
       if (settings_.pin) pinned.emplace(processors_[std::size_t(rank * streams_[rank]->threads())]);
       work(rank);
     } catch (...) {
-      communicators_[rank]->abort();  // whoever waits for this rank must not wait for ever
+      communicators_[rank]->abort();  // others must not wait for this rank for ever
       throw_with_place(communicators_[rank]->rank(), steps_);
     }
   }));
@@ -257,7 +259,7 @@ std::int64_t TrainerCore::predictions_in(const HostBatch& batch) const {
   return count;
 }
 
-/// Those of all parts.
+/// Returns the predictions in all parts of a batch.
 std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
   const bool is_whole = batch.part.is_whole();
   if (!is_whole && batch.predictions) return *batch.predictions;
@@ -271,7 +273,8 @@ std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
   return count;
 }
 
-/// What does not fit in one process's part the others do not see: they must not wait for ever.
+/// Checks a batch. Other processes do not see what is wrong in this one's part, so it gives up, or
+/// they would wait for ever.
 void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
   if (!batch.part.is_whole() && batch.part != part())
     throw ArgumentError(fmt::format(
@@ -291,7 +294,7 @@ void TrainerCore::give_up() noexcept {
 void TrainerCore::require_memory_to_train() {
   if (memory_suffices_) return;
   const Memory& memory = plan().memory;
-  if (recipe_->on_host)  // a card has given all of it when the arenas were made
+  if (recipe_->on_host)  // on a card all was taken when the arenas were made
     require_memory(*recipe_, available_device_memory(),
                    {.what = "the plan needs ",
                     .ranks = ranks_here(),
@@ -368,7 +371,7 @@ void TrainerCore::sum_over_processes(std::span<double> values) {
 
 namespace {
 
-/// Adds what a machine has predicted.
+/// Appends the predictions of a machine.
 void append(Prediction& prediction, const OnHost& values, int rows, int columns, Element element) {
   const std::int64_t size = std::int64_t(rows) * columns;
   with_element(element, [&]<class T>(T) {
@@ -386,8 +389,8 @@ void TrainerCore::check_predicts() const {
     throw ArgumentError("this recipe's model has no predict(), so there is no prediction.");
 }
 
-/// Those of the part whose content the batch has. There are as many for each part of it, of which the last
-/// may be empty: who has the other parts may have to speak to this process in each.
+/// Calls `use` for each micro-batch of the part whose content the batch has. Each part has the same
+/// number of micro-batches, the last ones perhaps empty, as processes may communicate in each.
 void TrainerCore::on_micro_batches(const HostBatch& batch,
                                    const std::function<void(const Work&)>& use) const {
   const Work part = part_of(batch, batch.part.rank, batch.part.ranks);
@@ -400,11 +403,11 @@ void TrainerCore::on_micro_batches(const HostBatch& batch,
   }
 }
 
-/// By the first rank, or by all, if they must speak.
+/// Runs `work` on rank 0, or on all ranks if the program communicates.
 void TrainerCore::on_predicting_ranks(const std::function<void(int)>& work) {
-  const bool speaks = std::ranges::any_of(
+  const bool communicates = std::ranges::any_of(
       plan().prediction.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
-  speaks ? on_ranks(work) : work(0);
+  communicates ? on_ranks(work) : work(0);
 }
 
 Prediction TrainerCore::predict(const HostBatch& batch) {

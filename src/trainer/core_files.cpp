@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trainer in files: weights as Hugging Face has them, and all that a resume needs.
+// A trainer's files: weights as Hugging Face has them, and all that resuming needs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,10 +28,10 @@ constexpr const char* weights_file = CheckpointContent::weights_file;
 constexpr const char* state_file = CheckpointContent::state_file;
 constexpr const char* config_file = CheckpointContent::config_file;
 
-/// What is kept of parameters in persistent spaces, as tensors: with an access, the host may reach them
-/// while this lives; without one, they are where the device has them. Of a model that is split over
-/// ranks, those to be read are copies in any case, taken from all ranks, and those to be written go to
-/// each rank of this process, which takes its own of them.
+/// Parameters in persistent spaces, as tensors. With an access, the host may read or write them
+/// while this lives; without one, they are in the device's memory. If the model is split over
+/// ranks, tensors to be read are copies that are gathered from all ranks. Tensors to be written go
+/// to each rank of this process, which takes its own part.
 class FlatTensors {
   using Machines = std::span<const std::unique_ptr<Machine>>;
 
@@ -45,7 +45,7 @@ class FlatTensors {
  public:
   FlatTensors(Machines m, std::optional<Access> a) : machines(m), access(a) {}
 
-  /// Whether tensors to be read are copies, which live as long as this.
+  /// True if tensors to be read are copies, which live as long as this.
   bool are_copies() const { return store.model().shards > 1; }
 
   void add_views(Space space, std::vector<TensorView>& list) {
@@ -58,7 +58,7 @@ class FlatTensors {
     for (const SavedTensor& tensor : saved_tensors(store, space))
       list.push_back(expected_of(tensor, tensor.view.name));
   }
-  /// The master weights that are trained, with something before their names.
+  /// Appends the trained master weights, with `before` in front of their names.
   void add_expected(const std::string& before, std::vector<Expected>& list) {
     for (const SavedTensor& tensor : saved_tensors(store, Space::master))
       if (!tensor.parameter->frozen) list.push_back(expected_of(tensor, before + tensor.view.name));
@@ -100,7 +100,7 @@ CheckpointContent content_of(const RecipeView& recipe, FlatTensors& tensors) {
   return content;
 }
 
-/// Checks that a checkpoint has state of this name of some parameter.
+/// Checks that a checkpoint has state of this name for some parameter.
 void require_state(const CheckpointReader& reader, std::string_view state) {
   if (reader.has(state_file)) {
     const SafetensorsFile file(reader.file(state_file));
@@ -113,11 +113,11 @@ void require_state(const CheckpointReader& reader, std::string_view state) {
                   "the weights as they are, without --average, or name a run with that policy.");
 }
 
-/// Loads state of a policy into the weights that are trained.
+/// Loads a policy's state into the trained weights.
 void load_in_place(FlatTensors tensors, const std::vector<Parameter>& parameters,
                    std::string_view state, const CheckpointReader& reader) {
   std::vector<Expected> expected;
-  LoadRules rules;  // other state has the parameters' names, too
+  LoadRules rules;  // other state also has the parameters' names
   for (const Parameter& p : parameters) rules.ignored_suffixes.push_back("." + p.name);
   tensors.add_expected(std::string(state) + ".", expected);
   load_tensors(reader.file(state_file), expected, rules);
@@ -132,7 +132,7 @@ void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use
 
 void TrainerCore::copy_content(Snapshot& to) const {
   const auto tensors = std::make_shared<FlatTensors>(machines_, std::nullopt);
-  if (tensors->are_copies()) to.clear();  // before the next ones are made
+  if (tensors->are_copies()) to.clear();  // frees them before the next copies are made
   CheckpointContent content = content_of(*recipe_, *tensors);
   if (tensors->are_copies()) content.owner = tensors;
   to.copy(machines_[0]->stream(), std::move(content));
@@ -144,7 +144,7 @@ std::string TrainerCore::info() const {
 
 void TrainerCore::add_facts(std::vector<Fact>& facts) const {
   auto state = state_json(*recipe_, 0, settings_.seed);
-  state.at("options").erase("device.card");  // each rank has one of its own
+  state.at("options").erase("device.card");  // it differs between ranks
   for (const char* name : {"recipe", "policies", "options", "seed"}) {
     const auto& value = state.at(name);
     facts.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
@@ -188,7 +188,7 @@ void TrainerCore::set_steps(std::int64_t steps) {
   steps_ = steps;
   for (auto& machine : machines_) {
     machine->set_updates(steps);
-    if (plan().model.shards > 1) continue;  // each has its own already
+    if (plan().model.shards > 1) continue;  // each rank has its own already
     if (machine != machines_[0]) {
       copy_on_device(machine->stream(), machines_[0]->arena().data(), machine->arena().data(),
                      plan().training.persistent);

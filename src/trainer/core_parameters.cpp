@@ -16,15 +16,15 @@ using namespace detail;
 
 namespace {
 
-/// A key made of the seed and the name, so that a parameter starts the same whatever the model has
-/// beside it.
+/// Returns a key made of the seed and the name, so that a parameter's initial values do not depend
+/// on the rest of the model.
 std::uint64_t key_of(std::uint64_t seed, std::string_view name) {
   std::uint64_t key = kernel::mix(seed);
   for (char c : name) key = kernel::mix(key + static_cast<unsigned char>(c));
   return key;
 }
 
-/// Fills a parameter with its first values: the same numbers in every type, to rounding.
+/// Fills a parameter with its initial values: the same numbers in every type, up to rounding.
 template <class T>
 void fill(T* data, const Parameter& p, std::uint64_t seed) {
   if constexpr (!std::is_floating_point_v<T>) {
@@ -50,7 +50,8 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
   }
 }
 
-/// Fills what a rank holds of each parameter with its first values, where that is not in one place.
+/// Fills a rank's parts of each parameter with initial values, where the parameter is not in one
+/// place.
 void fill_parts(ParameterStore& store, const TrainerSettings& settings) {
   std::vector<std::byte> values;
   for (const Parameter& p : store.all()) {

@@ -5,7 +5,7 @@
 
 namespace sinter::detail {
 
-/// What is allowed of files of an architecture beyond an exact match.
+/// Returns what files of an architecture may have beyond an exact match.
 inline LoadRules load_rules(const HuggingFace& names, MissingHead missing) {
   return {names.prefix,
           names.ignored_suffixes,

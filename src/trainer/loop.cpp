@@ -26,7 +26,7 @@ Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFold
   if (save_) record_ = RecordStage(*folder_, kept_rows());
 }
 
-/// The rows of the log that stay; one whose evaluation is due will be written again.
+/// Returns the number of log rows to keep. A row whose evaluation is due will be written again.
 std::int64_t Loop::kept_rows() const {
   return trainer_.steps() - (state_.evaluation_due && evaluate_ ? 1 : 0);
 }
@@ -47,8 +47,8 @@ void Loop::restore() {
   mend_best();
 }
 
-/// Mends the link to the best checkpoint: a crash may have come between the two. A best checkpoint
-/// that is gone counts no longer. What the process sees that writes the folder holds for all.
+/// Repairs the link to the best checkpoint, as a crash may have come between the two. Forgets a
+/// best checkpoint that no longer exists. What rank 0 finds holds for all.
 void Loop::mend_best() {
   if (!std::isfinite(state_.best)) return;
   std::error_code ignored;
@@ -60,7 +60,7 @@ void Loop::mend_best() {
   if (!is_there) state_.best = LoopState{}.best;
 }
 
-/// Checks that a schedule that acts on validation losses does not wait for them in vain.
+/// Checks that a schedule that acts on validation losses will get some.
 void Loop::check_evaluations(const LoopOptions& options) {
   const std::string policy(trainer_.recipe().acts_on_evaluations);
   const std::int64_t every = options.evaluate_every, steps = trainer_.steps();
@@ -79,21 +79,21 @@ void Loop::check_evaluations(const LoopOptions& options) {
       policy, options.steps));
 }
 
-/// Whether the step just taken was the last. If not, the next batch is at hand.
+/// True if the last step was the final one. Otherwise reads the next batch.
 bool Loop::ends(const LoopOptions& options) {
   if (trainer_.steps() >= options.steps) return true;
   if (next_) return false;
   try {
     next_ = times_.measure(LoopStage::read, trainer_.steps() + 1, [&] { return read_(); });
   } catch (...) {
-    trainer_.give_up();  // the others have a part of this batch, too, and wait with it
+    trainer_.give_up();  // the others have a part of this batch, too, and wait for this process
     throw;
   }
   return !next_;
 }
 
-/// Takes a step with the batch at hand, which is then used up. Returns none if it was not applied,
-/// and training goes on.
+/// Takes a step with the batch that was read, and uses it up. Returns none if the step was not
+/// applied, and training continues.
 std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   vote(options);
   auto outcome = times_.measure(LoopStage::step, trainer_.steps() + 1,
@@ -109,7 +109,7 @@ std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   return std::nullopt;
 }
 
-/// Whether a step is evaluated wherever the run may stop.
+/// True if a step is evaluated wherever the run may stop.
 bool Loop::is_evaluated(const LoopOptions& options, std::int64_t step) {
   return options.evaluate_every > 0 && step % options.evaluate_every == 0;
 }
@@ -146,12 +146,12 @@ void Loop::record(const AppliedStep& step, const LoopOptions& options) {
   if (!warnings.empty() && options.on_warning) options.on_warning(warnings);
 }
 
-/// Where ranks save together, all of them know whether it is due.
+/// Saves if a checkpoint is due. If ranks save together, all of them agree on that.
 void Loop::save_if(bool due, const LoopOptions& options) {
   if (due && (save_ || save_.is_together())) save(options);
 }
 
-/// Begins to save what is at hand, once an earlier checkpoint is complete.
+/// Begins to save the current state, once an earlier checkpoint is complete.
 void Loop::save(const LoopOptions& options) {
   end_save(options, false);
   clock_.pause([&] {
@@ -189,8 +189,8 @@ void Loop::end_save(const LoopOptions& options, bool must_succeed) {
   if (save_ && options.on_save) options.on_save(saved);
 }
 
-/// Goes on without the checkpoint, as an older one is good. If it was to be the best, the next that
-/// is as good takes its place.
+/// Continues without the checkpoint, as an older one is good. If it was to be the best, the next
+/// that is as good replaces it.
 void Loop::save_has_failed(const FileError& error, const std::filesystem::path& good,
                            const LoopOptions& options) {
   constexpr std::chrono::seconds pause(10);
@@ -203,7 +203,7 @@ void Loop::save_has_failed(const FileError& error, const std::filesystem::path& 
         error.what(), good.string(), pause.count()));
 }
 
-/// Whether this process is to save after a step, for another reason than that it is the best.
+/// True if this process should save after a step for another reason than a new best.
 bool Loop::save_is_due(const LoopOptions& options, std::int64_t step) const {
   const auto now = Clock::now();
   const std::chrono::duration<double, std::ratio<60>> minutes(options.save_minutes);
@@ -211,8 +211,8 @@ bool Loop::save_is_due(const LoopOptions& options, std::int64_t step) const {
                    (options.save_minutes > 0 && now - saved_at_ >= minutes));
 }
 
-/// Says to the ranks that save with this one, in their next step, whether a checkpoint is due then, which the
-/// first one's clock and options decide, and how far the one is that is being saved.
+/// Votes, for the next step: whether a checkpoint is due, by the clock and options of rank 0, and
+/// how far this rank's part of the current checkpoint is.
 void Loop::vote(const LoopOptions& options) {
   if (!save_.is_together()) return;
   own_votes_ = {.stop = own_votes_.stop,
@@ -221,7 +221,7 @@ void Loop::vote(const LoopOptions& options) {
   trainer_.vote(own_votes_);
 }
 
-/// Saves what is at hand, if the disk lets it, before the error goes on its way.
+/// Saves the current state, if the disk permits, before the error is thrown.
 void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
   const std::string step = "step " + std::to_string(trainer_.steps());
   if (trainer_.has_shards_elsewhere())
@@ -252,7 +252,7 @@ LoopEnd Loop::run(const LoopOptions& options) {
   return run_stages(options);
 }
 
-/// Makes up for an evaluation that a stop has cut short.
+/// Does the evaluation that a stop has cut short.
 void Loop::make_up_evaluation(const LoopOptions& options) {
   if (!state_.evaluation_due || !evaluate_) return;
   AppliedStep again;
@@ -263,7 +263,7 @@ void Loop::make_up_evaluation(const LoopOptions& options) {
   save_if(!state_.evaluation_due, options);
 }
 
-/// Tells the ranks that are processes, in their next step or evaluation, whether this one is to stop.
+/// Votes, for the next step or evaluation, if this process is to stop.
 bool Loop::is_to_stop(const LoopOptions& options) {
   own_votes_.stop = options.stop && options.stop();
   trainer_.vote(own_votes_);

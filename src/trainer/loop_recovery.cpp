@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loop does with a step that was not applied.
+// The reaction of a loop to a step that was not applied.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ bool is_finite(const Skipped& step) {
   return std::isfinite(step.loss.sum) && std::isfinite(step.gradient_norm);
 }
 
-/// "step 3 is skipped" and the like, with the reason.
+/// Returns a sentence such as "step 3 is skipped", with the reason.
 std::string with_reason(const std::string& what, const Skipped& step) {
   if (!is_finite(step)) return what + ": its loss or gradients are not finite.";
   return fmt::format(
@@ -25,7 +25,7 @@ std::string with_reason(const std::string& what, const Skipped& step) {
       step.loss.mean(), step.gradient_norm);
 }
 
-/// What is wrong with a step, to be followed by "of step 3 is …".
+/// Returns what is wrong with a step, to be followed by "of step 3 is …".
 std::string bad_number(const Skipped& step) {
   const bool loss = !std::isfinite(step.loss.sum);
   const double value = loss ? step.loss.sum : step.gradient_norm;
@@ -58,11 +58,11 @@ std::string Loop::skipped_text(const SkippedStep& bad) const {
                          : fmt::format("The loss scale is now {:g}; weights", scale));
 }
 
-/// The newest checkpoint that the first rank knows to be good; empty if there is none.
+/// Returns the newest checkpoint that rank 0 knows to be good; empty if there is none.
 std::filesystem::path Loop::newest_good() const {
   if (!folder_) return "";
   constexpr double none = -1;
-  double step = 0;  // of ranks that do not know
+  double step = 0;  // for ranks that do not know
   if (folder_->writes()) {
     const std::filesystem::path& good = folder_->newest_good();
     step = none;
@@ -73,9 +73,9 @@ std::filesystem::path Loop::newest_good() const {
   return step == none ? "" : folder_->path() / step_folder_name(std::int64_t(step));
 }
 
-/// Goes back to the newest good checkpoint with all but the state of the policy that asks for it
-/// and, unless batches are to be repeated, the place in the data. The checkpoint is then saved anew
-/// with these, so that a resumed run need not go wrong again before it goes on.
+/// Goes back to the newest good checkpoint. Keeps the state of the policy that asks for this and,
+/// unless batches are to be repeated, the place in the data. Saves the checkpoint again with these,
+/// so that a resumed run need not fail again before it continues.
 void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptions& options) {
   end_save(options, false);
   const std::filesystem::path good = newest_good();

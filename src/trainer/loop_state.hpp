@@ -16,7 +16,7 @@ struct SavedLoop {
 /// Adds the entries "loop" and "sampler" to the info of a checkpoint.
 void add_loop_state(nlohmann::ordered_json& info, const LoopState& state, const SamplerState& data);
 
-/// Reads both.
+/// Reads the entries "loop" and "sampler" of a checkpoint's info.
 /// throws    Error or ArgumentError if they are missing or cannot be read
 SavedLoop loop_state_of(const std::string& info);
 

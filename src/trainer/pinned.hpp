@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that stay on a processor.
+// Threads pinned to a processor.
 #pragma once
 #include <fmt/format.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 namespace sinter::detail {
 
-/// A processor for each of so many threads, of those that the calling thread may run on.
+/// Returns a processor for each of `threads` threads, among those that the calling thread may use.
 /// throws    ArgumentError if there are too few
 inline std::vector<int> processors_for(int threads) {
   cpu_set_t allowed;
@@ -27,8 +27,8 @@ inline std::vector<int> processors_for(int threads) {
   return processors;
 }
 
-/// Keeps the calling thread on a processor while it lives. Threads that it starts meanwhile stay
-/// there, too.
+/// Pins the calling thread to a processor while it lives, with all threads that it starts
+/// meanwhile.
 class Pinned {
   cpu_set_t before;
 

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 enum class Part : std::uint8_t { training, evaluation, loop };
 
-/// What one instruction, layer call or stage of the loop took.
+/// The time of one instruction, layer call or stage of the loop.
 struct Span {
   std::int64_t begin, end;  // nanoseconds since the profile was made
   std::int32_t step, iteration;
@@ -28,7 +28,7 @@ struct Span {
   Part part;
 };
 
-/// The stage of the loop that is under way.
+/// The current stage of the loop.
 struct At {
   Clock::time_point origin = Clock::now();
   std::int64_t begin = 0;
@@ -45,13 +45,13 @@ class Lane final : public Observer {
   const At& at;
   std::size_t room;
   std::int64_t began = 0;  // when the instruction began
-  std::int64_t last = 0;   // when the layer call before ended
+  std::int64_t last = 0;   // when the previous layer call ended
 
  public:
   std::vector<Span> spans;
-  std::int64_t cut = never;  // what began from here on is not whole
+  std::int64_t cut = never;  // spans that begin later are not complete
 
-  Lane(const At& a, std::size_t most) : at(a), room(most), spans(most) { spans.clear(); }
+  Lane(const At& a, std::size_t r) : at(a), room(r), spans(r) { spans.clear(); }
 
   void add(const Span& span) {
     if (spans.size() < room) return spans.push_back(span);
@@ -87,8 +87,8 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// What spans of an instruction, and of its layer calls, begin with in JSON, and what a summary
-/// calls them: there, all units with a layer of one name are one.
+/// Names of an instruction's span: how its JSON and that of its layer calls begins, and its name in
+/// a summary. In a summary all units with a layer of one name are one.
 struct Names {
   std::string instruction, kind;
   std::vector<std::string> calls, layers;
@@ -131,13 +131,13 @@ struct Profile::Recorder {
   OutputFile file;
   At at;
   std::vector<std::unique_ptr<Lane>> lanes;
-  std::int64_t last_step = 0;  // the last that the loop began
+  std::int64_t last_step = 0;  // the last step that the loop began
   bool written = false;
 
-  Recorder(std::filesystem::path path, const PlanView& p, int ranks, std::int64_t most)
-      : plan(p), most_events(most), file(std::move(path)) {
+  Recorder(std::filesystem::path path, const PlanView& p, int ranks, std::int64_t room)
+      : plan(p), most_events(room), file(std::move(path)) {
     for (int r = 0; r < ranks; ++r)
-      lanes.push_back(std::make_unique<Lane>(at, std::size_t(most / ranks)));
+      lanes.push_back(std::make_unique<Lane>(at, std::size_t(room / ranks)));
   }
 
   std::string write();
@@ -147,7 +147,7 @@ struct Profile::Recorder {
     std::int64_t events = 0, first_step = 0, last_step = 0;
     bool all = true;
   };
-  /// Drops what is not whole, and sorts the spans: an outer one comes before those inside it.
+  /// Drops incomplete spans and sorts the rest: an outer span comes before those inside it.
   Kept keep();
   std::string text_of(const Kept& kept) const;
   void write_spans(std::string& text);
@@ -210,7 +210,8 @@ void Profile::Recorder::write_spans(std::string& text) {
   }
 }
 
-/// Stages are wholes, but for the step: that is its layer calls and the instructions without any.
+/// Sums up the time by name. A stage counts as a whole, except the step: it counts by layer calls
+/// and by instructions without any.
 std::string Profile::Recorder::summary(const Kept& kept) const {
   if (kept.last_step == 0) return "";
   const std::vector<Names> names = names_of(plan.model, plan.training.program);
@@ -234,11 +235,11 @@ std::string Profile::Recorder::summary(const Kept& kept) const {
 std::string Profile::Recorder::write() {
   written = true;
   Kept kept = keep();
-  std::string held = text_of(kept);
+  std::string content = text_of(kept);
   std::string text = fmt::format(
       R"({{"displayTimeUnit":"ms","otherData":{{"holds":{},"events":{},"most_events":{},)"
       R"("first_step":{},"last_step":{},"complete":{}}},"traceEvents":[)",
-      json_text(held), kept.events, most_events, kept.first_step, kept.last_step, kept.all);
+      json_text(content), kept.events, most_events, kept.first_step, kept.last_step, kept.all);
   text += "\n";
   write_spans(text);
   for (std::size_t rank = 0; rank < lanes.size(); ++rank) {
@@ -253,7 +254,7 @@ std::string Profile::Recorder::write() {
   file.write(text + "]}\n");
   file.finish();
   return fmt::format("the profile {} has {}; https://ui.perfetto.dev opens it.{}",
-                     file.path().string(), held, summary(kept));
+                     file.path().string(), content, summary(kept));
 }
 
 Profile::Profile(std::filesystem::path file, const PlanView& plan, int ranks,

@@ -10,7 +10,7 @@
 namespace sinter::detail {
 
 std::string profile_summary(const std::map<std::string, std::int64_t>& spent, std::int64_t steps) {
-  constexpr std::size_t most = 10;
+  constexpr std::size_t limit = 10;
   std::vector<std::pair<std::int64_t, std::string>> lines;
   std::int64_t all = 0;
   for (const auto& [name, time] : spent) {
@@ -21,11 +21,11 @@ std::string profile_summary(const std::map<std::string, std::int64_t>& spent, st
   std::ranges::sort(lines, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  if (lines.size() > most) {
+  if (lines.size() > limit) {
     std::int64_t others = 0;
-    for (std::size_t k = most - 1; k < lines.size(); ++k) others += lines[k].first;
-    const std::size_t count = lines.size() - (most - 1);
-    lines.resize(most - 1);
+    for (std::size_t k = limit - 1; k < lines.size(); ++k) others += lines[k].first;
+    const std::size_t count = lines.size() - (limit - 1);
+    lines.resize(limit - 1);
     lines.emplace_back(others, fmt::format("{} others", count));
   }
   std::string text;

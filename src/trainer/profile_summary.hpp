@@ -6,9 +6,9 @@
 
 namespace sinter::detail {
 
-/// Says in at most ten lines what takes the most of the time: the share of all, milliseconds for
-/// each step, and the name. Where there are more than ten names, the tenth line has all the others.
-/// `spent` has nanoseconds by name; names without time are left out.
+/// Returns at most ten lines on what takes most of the time: share, milliseconds per step, and
+/// name. If there are more than ten names, the tenth line is the sum of the others. `spent` has
+/// nanoseconds by name; names without time are left out.
 /// requires  steps >= 1
 std::string profile_summary(const std::map<std::string, std::int64_t>& spent, std::int64_t steps);
 

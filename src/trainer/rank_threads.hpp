@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread for each rank but the first, which works on the caller's thread.
+// A thread for each rank but the first, which runs on the caller's thread.
 #pragma once
 #include <condition_variable>
 #include <exception>
@@ -35,8 +35,9 @@ class TrainerCore::RankThreads {
     for (std::thread& thread : threads) thread.join();
   }
 
-  /// Calls each(rank) for all ranks at once. Returns the failures by rank, null if there is none.
-  /// requires  `each` itself makes a rank's failure known to the others
+  /// Calls each(rank) for all ranks at once. Returns the failures by rank, null where there is
+  /// none.
+  /// requires  `each` itself reports a rank's failure to the others
   [[nodiscard]] const std::vector<std::exception_ptr>& run(const std::function<void(int)>& each) {
     {
       std::scoped_lock lock(mutex);

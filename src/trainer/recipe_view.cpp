@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options as text, and whether those of a recipe are what they may be.
+// Options as text, and checks of them.
 #include <fmt/format.h>
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace sinter::detail {
 
 namespace {
 
-/// The value of a number; none of a switch or a word.
+/// Returns the value of a number; none for a switch or a word.
 std::optional<double> number_of(const Option& option) {
   return option.read([]<class T>(const T& value) -> std::optional<double> {
     if constexpr (is_number<T>) return double(value);

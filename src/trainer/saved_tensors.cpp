@@ -28,7 +28,7 @@ Dtype dtype_of_element(Element element) {
   throw Error("an element type without a name in files.");
 }
 
-/// A part with as many elements as the parameter has the parameter's shape.
+/// Returns the shape of a part: the parameter's, if it has as many elements.
 Shape shape_of(const Parameter& p, const StateShape& shape) {
   if (shape.size() == p.size) return p.shape;
   if (shape.rows == 1) return {shape.columns};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What checkpoints hold of a model, tensor by tensor.
+// The tensors of a model in checkpoints.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace sinter::detail {
 
-/// A tensor of a checkpoint: what is kept of a parameter in a space.
+/// A tensor of a checkpoint: a parameter's part of a space.
 struct SavedTensor {
   Space space;
   const Parameter* parameter;
@@ -18,11 +18,11 @@ struct SavedTensor {
   TensorView view;  ///< without data
 };
 
-/// The tensors of a persistent space, in the order of the parameters, without those that have no elements.
+/// Returns the tensors of a persistent space, in the order of the parameters, without empty ones.
 /// requires  the parameters outlive them
 std::vector<SavedTensor> saved_tensors(const ParameterStore& store, Space space);
 
-/// The content of config.json; empty if Hugging Face does not have the architecture.
+/// Returns the content of config.json; empty if Hugging Face does not have the architecture.
 std::string config_text(const HuggingFace& architecture);
 
 }  // namespace sinter::detail

@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes slices in parts, so that it soon notices when it is to give up.
+/// Writes slices in parts, so that it can give up soon.
 class SliceWriter {
   const std::atomic<bool>& given_up;
-  kernel::Stream* stream;  // where the slices are the device's
+  kernel::Stream* stream;  // if the slices are in the device's memory
 
  public:
   SliceWriter(const std::atomic<bool>& stop, kernel::Stream* of_device)
@@ -68,7 +68,7 @@ std::string first_text(TrainerCore& trainer, const std::string& own) {
   const World& world = trainer.settings().world;
   for (int rank = 0; rank < world.ranks; ++rank) {
     std::string text = rank == world.rank ? own.substr(0, 1000) : "";
-    text.resize(std::size_t(trainer.sum_over_processes(double(text.size()))));  // by zeros
+    text.resize(std::size_t(trainer.sum_over_processes(double(text.size()))));  // filled with zeros
     for (char& letter : text)
       letter = char(std::uint8_t(trainer.sum_over_processes(std::uint8_t(letter))));
     if (!text.empty()) return fmt::format("rank {}: {}", rank, text);
@@ -119,7 +119,7 @@ bool SharedSave::begin(const std::string& info, bool best, const std::function<v
   return !waits || !in_background;
 }
 
-/// Lets the first rank make the files; 0 if it cannot.
+/// Lets rank 0 make the files. Returns the mark of the folder; 0 if it cannot.
 double SharedSave::begin_folder(const std::string& info, bool best,
                                 const std::function<void()>& before) try {
   folder_work_ = std::make_unique<FolderWork>();
@@ -143,7 +143,7 @@ std::vector<SharedFile> SharedSave::open_files(double mark, int process) const t
   return {};
 }
 
-/// Sees to what this rank writes, and to a copy of it if that is to be written while training goes on.
+/// Decides what this rank writes, and copies it if that is to be written while training continues.
 SharedSave::Source SharedSave::take(std::vector<SlicedFile>& files, bool all_see,
                                     bool in_background) {
   if (!all_see) {
@@ -188,7 +188,7 @@ void SharedSave::write(std::vector<SlicedFile> files, std::vector<SharedFile> op
       (*task)();
     });
   } catch (const std::system_error&) {
-    (*task)();  // the machine gives no thread
+    (*task)();  // runs here, as the machine has no thread to give
   }
 }
 
@@ -220,7 +220,7 @@ void SharedSave::count(const kernel::Votes& all) {
   phase_ = Phase::complete;
 }
 
-/// Takes what the thread has written, if it is done.
+/// Takes the result of the thread, if it is done.
 void SharedSave::take_result() {
   if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
     return;
@@ -231,7 +231,7 @@ void SharedSave::take_result() {
   }
 }
 
-/// Takes what the first rank's folder says, if that is done.
+/// Takes the result of rank 0's work in the folder, if it is done.
 void SharedSave::end_folder_work() {
   if (!folder_work_ || !folder_work_->has_ended()) return;
   try {
@@ -242,7 +242,7 @@ void SharedSave::end_folder_work() {
   folder_work_.reset();
 }
 
-/// Adds up what all have written, and lets the first rank make a checkpoint of it.
+/// Sums the hashes of all ranks, and lets rank 0 make a checkpoint of the files.
 void SharedSave::complete() {
   constexpr std::uint64_t half = std::uint64_t(1) << 32;
   std::vector<CheckpointFile> files;

@@ -14,40 +14,42 @@
 
 namespace sinter::detail {
 
-/// What a rank has written of a file.
+/// The part of a file that a rank has written.
 struct Written {
   ChunkSum sum;
   std::uint64_t bytes = 0;
 };
 
-/// The first rank makes the files, empty, under a checkpoint's hidden name. Each rank opens them there, copies
-/// what it has of them, and a thread of it writes the copy. When all have said that theirs is on the disk,
-/// they add up the hashes, and the first rank makes a checkpoint of the files. So a rank that dies, or whose
-/// disk is full, leaves the older checkpoint, and nothing under a checkpoint's name. All ranks call the same
-/// functions at the same time; what a rank knows alone goes to the others as sums, or while training goes on, as
-/// its votes in a step.
+/// Saves a checkpoint that ranks write together. Rank 0 makes empty files under a checkpoint's
+/// hidden name. Each rank opens them, copies its part of them, and a thread of it writes the copy.
+/// When all have voted that their parts are on the disk, they sum the hashes, and rank 0 makes a
+/// checkpoint of the files. So a rank that dies, or whose disk is full, leaves the older
+/// checkpoint, and no other under a checkpoint's name. All ranks call the same functions at the
+/// same time. They exchange what only one knows as sums or, while training continues, as votes in a
+/// step.
 class SharedSave {
  public:
-  /// requires  all outlive it; ranks are processes, and each has a folder, which the first one writes
+  /// Prepares to save.
+  /// requires  all outlive it; ranks are processes, and each has a folder, which rank 0 writes
   SharedSave(TrainerCore& trainer, RunFolder& folder, Snapshot& snapshot);
-  /// Gives up a checkpoint that is not complete, without the others.
+  /// Abandons an incomplete checkpoint, without the others.
   ~SharedSave();
   SharedSave(const SharedSave&) = delete;
   SharedSave& operator=(const SharedSave&) = delete;
 
-  /// As SaveStage::begin(). Whatever goes wrong is told by end().
+  /// Begins, as SaveStage::begin(). end() throws what goes wrong.
   bool begin(const std::string& info, bool best, const std::function<void()>& before,
              bool in_background);
   bool is_busy() const { return phase_ != Phase::idle; }
-  /// Says in a rank's votes, `done` and `failed`, how far it has come.
-  /// requires  is_busy(); so do the next two
+  /// Votes with `done` and `failed` on the progress of this rank.
+  /// requires  is_busy(); the next two functions also require this
   void vote(kernel::Votes& own);
-  /// Takes what all ranks have said so, and when all are done, goes on: first lets rank 0 make a checkpoint of
-  /// the files.
+  /// Reads the votes of all ranks. When all are done, continues: first lets rank 0 make a
+  /// checkpoint of the files.
   void count(const kernel::Votes& all);
-  /// Whether the checkpoint is complete, or has failed, on all ranks.
+  /// True if the checkpoint is complete, or has failed, on all ranks.
   bool has_ended() const { return phase_ == Phase::complete || phase_ == Phase::failed; }
-  /// As SaveStage::end().
+  /// Waits for the end, as SaveStage::end().
   std::filesystem::path end();
   std::string take_note() { return std::exchange(note_, {}); }
 
@@ -60,7 +62,7 @@ class SharedSave {
   bool is_any(bool value) { return sum(value) > 0; }
   double begin_folder(const std::string& info, bool best, const std::function<void()>& before);
   std::vector<SharedFile> open_files(double mark, int process) const;
-  /// Where slices are that are to be written.
+  /// The memory that holds the slices to be written.
   enum class Source : std::uint8_t { device, host, snapshot };
   Source take(std::vector<SlicedFile>& files, bool all_see, bool in_background);
   void write(std::vector<SlicedFile> files, std::vector<SharedFile> open, Source source,
@@ -80,17 +82,17 @@ class SharedSave {
   Phase phase_ = Phase::idle;
   std::vector<std::pair<std::string, std::uint64_t>> files_;  // names and sizes
   std::vector<Written> written_;                              // by this rank
-  std::string problem_;  // of this rank; of all, when it has failed
+  std::string problem_;  // this rank's problem; after a failure, that of all
   std::string note_;
-  bool has_told_ = false;  // that one does not see the folder
+  bool has_told_ = false;  // true if it has reported that a rank does not see the folder
   std::atomic<bool> given_up_ = false;
-  std::unique_ptr<FolderWork> folder_work_;  // of the first rank
+  std::unique_ptr<FolderWork> folder_work_;  // only on rank 0
   std::future<std::vector<Written>> writing_;
-  std::jthread thread_;  // its end waits for it
+  std::jthread thread_;  // its destructor waits for it
 };
 
-/// Returns the text of the lowest rank that has one, with its number, on all ranks; empty if none has. All
-/// ranks call it at the same time.
+/// Returns, on all ranks, the text of the lowest rank that has one, with its number; empty if none
+/// has. All ranks call it at the same time.
 std::string first_text(TrainerCore& trainer, const std::string& own);
 
 }  // namespace sinter::detail

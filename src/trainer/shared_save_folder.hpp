@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first rank does in the run's folder for a checkpoint that ranks write together.
+// The work of rank 0 in the run's folder for a checkpoint that ranks write together.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -10,14 +10,15 @@
 
 namespace sinter::detail {
 
-/// By it a rank knows the folder that the first one has made from another of this name. It is removed
-/// before the checkpoint is complete.
+/// The file whose number identifies the folder that rank 0 has made, among others of this name. It
+/// is removed before the checkpoint is complete.
 inline constexpr const char* mark_of_folder = "ranks";
 
-/// Makes the files and completes the checkpoint, on a thread of its own, which in between waits for the ranks.
+/// Makes the files and completes the checkpoint, on a thread of its own, which waits for the ranks
+/// in between.
 class SharedSave::FolderWork {
  public:
-  /// What is to be saved, beside the tensors.
+  /// The content to be saved, beside the tensors.
   struct Checkpoint {
     std::int64_t step;
     std::string info, config;
@@ -26,23 +27,23 @@ class SharedSave::FolderWork {
     std::vector<std::pair<std::string, std::uint64_t>> files;  // names and sizes
   };
 
-  /// Makes the files, and returns the number by chance that marks the folder.
-  /// throws    FileError and what else keeps it from that
+  /// Makes the files. Returns the random number that marks the folder.
+  /// throws    FileError, or whatever else prevents that
   double begin(RunFolder& folder, Checkpoint checkpoint) {
     std::future<double> made = made_.get_future();
     done_ = std::async(std::launch::async,
                        [this, &folder, c = std::move(checkpoint)] { return run(folder, c); });
     return made.get();
   }
-  /// Lets the thread complete the checkpoint, of files with these hashes.
+  /// Lets the thread complete the checkpoint, from files with these hashes.
   void complete(std::vector<CheckpointFile> files) { decide(std::move(files), ""); }
-  /// Lets it leave nothing, for a reason.
+  /// Lets the thread remove the files, for this reason.
   void give_up(const std::string& why) { decide({}, why); }
   bool has_ended() const {
     return done_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
   void wait_for(std::chrono::milliseconds time) const { done_.wait_for(time); }
-  /// Waits for the end, and throws what went wrong.
+  /// Waits for the end, and throws the error, if any.
   void end() { done_.get(); }
 
  private:
@@ -67,9 +68,9 @@ class SharedSave::FolderWork {
   static double make_files(CheckpointWriter& writer, const Checkpoint& c) {
     if (!c.config.empty()) writer.add_file(CheckpointContent::config_file, c.config);
     for (const auto& [name, bytes] : c.files) SharedFile::made(writer.path_of(name), bytes);
-    constexpr std::uint64_t most = (std::uint64_t(1) << 52) - 1;  // a double holds it
+    constexpr std::uint64_t largest = (std::uint64_t(1) << 52) - 1;  // a double holds it
     std::random_device chance;
-    const std::uint64_t mark = std::uniform_int_distribution<std::uint64_t>(1, most)(chance);
+    const std::uint64_t mark = std::uniform_int_distribution<std::uint64_t>(1, largest)(chance);
     OutputFile out(writer.path_of(mark_of_folder), Links::refused);
     out.write(std::to_string(mark));
     out.finish();
@@ -98,7 +99,7 @@ class SharedSave::FolderWork {
   std::string why_;
   std::vector<CheckpointFile> written_;
   std::promise<double> made_;
-  std::future<std::filesystem::path> done_;  // its end waits for the thread
+  std::future<std::filesystem::path> done_;  // its destructor waits for the thread
 };
 
 }  // namespace sinter::detail

@@ -57,11 +57,11 @@ class Slicer {
                              space + piece.held * each, std::size_t(piece.size * each)});
     }
   }
-  /// Where the share of a rank begins in the file.
+  /// Returns where the share of a rank begins in the file.
   std::uint64_t share(int of_rank) const {
     return begin + std::uint64_t(part_begin(std::int64_t(file.bytes - begin), of_rank, ranks));
   }
-  /// The chunks that begin in this rank's share of the file.
+  /// Adds the chunks that begin in this rank's share of the file.
   void add_share(const SavedTensor& tensor, std::uint64_t at) const {
     const std::uint64_t each = chunk_bytes(tensor.view.dtype), size = tensor.view.bytes;
     const auto first_in = [&](std::uint64_t place) {
@@ -75,7 +75,7 @@ class Slicer {
   }
 };
 
-/// What the tensors of a checkpoint's file have in it, by name.
+/// Returns the layout of a checkpoint's file, by the names of its tensors.
 SafetensorsLayout layout_of(const std::vector<SavedTensor>& tensors, const char* name) {
   std::vector<TensorView> views;
   for (const SavedTensor& tensor : tensors) views.push_back(tensor.view);

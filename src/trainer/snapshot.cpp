@@ -40,7 +40,7 @@ void Snapshot::copy(kernel::Stream& stream, CheckpointContent content) {
     }
   if (!copy_ || bytes > copy_->bytes().size()) {
     clear();
-    // The allocation itself may take nothing yet, and so it would not fail where memory is short.
+    // The allocation itself may take no memory yet, so it would not fail if memory is short.
     if (available_memory().bytes < std::int64_t(bytes)) throw std::bad_alloc();
     copy_ = std::make_unique<BackgroundCopy>(bytes);
   }

@@ -19,8 +19,8 @@ namespace sinter::detail {
 
 namespace {
 
-/// Checks that a batch has the shape that the recipe asks for: a source that knows nothing of
-/// shapes would undo what the recipe says.
+/// Checks that a batch has the recipe's shape. A source that knows nothing of shapes would break
+/// it.
 void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
   const HostBatch& batch = read.batch;
   const auto sequences = std::uint64_t(batch.sequences());
@@ -39,7 +39,7 @@ void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
       batch.sequences(), longest, shape.sequences, shape.length));
 }
 
-/// What a step of so many milliseconds says of its examples, if the source has counted them.
+/// Returns the record of a step's examples, if the source has counted them.
 std::optional<ExampleRecord> record_of(const HostBatch& batch, double ms) {
   if (!batch.examples || batch.sequences() == 0) return std::nullopt;
   const ExampleCounts& counts = *batch.examples;
@@ -143,9 +143,9 @@ RecordStage::RecordStage(const RunFolder& folder, std::int64_t kept_steps)
     : log(std::make_unique<MetricsLog>(folder.metrics_path(), kept_steps)) {}
 
 void RecordStage::operator()(const AppliedStep& step,
-                             const std::function<void(const StepRecord&)>& tell) {
+                             const std::function<void(const StepRecord&)>& on_step) {
   if (log) log->append(step.record.to_json());
-  if (tell) tell(step.record);
+  if (on_step) on_step(step.record);
 }
 
 void RecordStage::note(std::int64_t step, std::string_view event, std::string_view text) {
@@ -165,7 +165,7 @@ std::string info_of(const TrainerCore& trainer, const LoopState& state, const Sa
   return info.dump();
 }
 
-/// Whether there was memory for the copy.
+/// Copies the content. Returns false if there was no memory for it.
 bool copied(const TrainerCore& trainer, Snapshot& snapshot) try {
   trainer.copy_content(snapshot);
   return true;

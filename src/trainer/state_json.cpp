@@ -23,7 +23,7 @@ Json option_value(const Option& option) {
 
 namespace {
 
-/// A number or a switch from a file.
+/// Reads a number or a switch from a file.
 /// throws    JsonError or nlohmann::json::exception if it is none, or T cannot hold it
 template <class T>
 T value_of(const Json& json, const std::string& name) {
@@ -75,7 +75,7 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
     saved.step = integer_of<std::int64_t>(trainer.at("step"), "'step'");
     saved.seed = seed_of(trainer.at("seed").get<std::string>());
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
-    if (trainer.contains("free_slots"))  // older versions did not say it
+    if (trainer.contains("free_slots"))  // older versions did not write it
       saved.free_slots = trainer.at("free_slots").get<std::vector<std::string>>();
     for (const auto& [name, value] : trainer.at("options").items())
       saved.options.emplace_back(name, value.dump());
@@ -94,7 +94,7 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
 
 namespace {
 
-/// Whether a slot is decisive; one that neither recipe calls free is.
+/// True if a slot is decisive: neither recipe calls it free.
 bool is_decisive(std::string_view slot, const SavedState& saved, const RecipeView& recipe) {
   return std::ranges::find(recipe.free_slots, slot) == recipe.free_slots.end() &&
          std::ranges::find(saved.free_slots, slot) == saved.free_slots.end();
@@ -132,7 +132,7 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
     bool is_saved = false;
     for (const auto& [name, value] : saved.options)
       if (name == option.dotted()) there = value, is_saved = true;
-    // What an older version did not know, it did as the default does.
+    // An option that an older version did not have acted as the default does.
     if (!is_saved && option.is_default) continue;
     if (here != there) differences += difference(option.dotted(), there, here);
   }
@@ -187,7 +187,7 @@ Json object_of(const std::vector<ConfigEntry>& entries) {
   return object;
 }
 
-/// Whether a file says what we do; its objects may say more.
+/// True if a file agrees with `own`; its objects may have more entries.
 bool agrees(const Json& found, const Json& own) {
   if (!found.is_object() || !own.is_object()) return found == own;
   for (const auto& [key, value] : own.items())
@@ -199,7 +199,7 @@ bool says(const Json& file, const ConfigEntry& entry) {
   return file.contains(entry.key) && agrees(file[entry.key], json_of(entry));
 }
 
-/// A line for each of these entries that a file does not say.
+/// Returns a line for each of these entries that a file lacks.
 std::string missing_in(const Json& file, std::span<const ConfigEntry> entries) {
   std::string lines;
   for (const ConfigEntry& entry : entries)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a checkpoint says in JSON of the trainer that made it.
+// A trainer in the JSON of a checkpoint.
 #pragma once
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
@@ -8,8 +8,8 @@
 
 namespace sinter::detail {
 
-/// The object under "trainer" in a manifest: recipe, step, seed (as text, as JSON has no 64-bit
-/// numbers), policies, slots of them that are not decisive, options, state.
+/// Returns the object under "trainer" in a manifest: recipe, step, seed (as text, as JSON has no
+/// 64-bit numbers), policies, those of their slots that are not decisive, options, state.
 nlohmann::ordered_json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed);
 
 struct SavedState {
@@ -24,32 +24,33 @@ struct SavedState {
 SavedState read_state(const std::string& info, const std::string& checkpoint);
 
 /// Checks that the policies of decisive slots (slots.hpp), with their fixed options, are those of a
-/// checkpoint. These slots are model, data, precision, optimizer and, unless they say otherwise,
-/// slots of one's own, where neither recipe says otherwise. All else may differ, as it does not change
-/// what the saved numbers mean.
+/// checkpoint. Decisive slots are model, data, precision, optimizer and, unless a recipe says
+/// otherwise, the user's own. Policies in other slots may differ, as they do not change what the
+/// saved numbers mean.
 /// throws    FileError that lists all differences
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
                          const std::string& checkpoint);
 
-/// throws  FileError, naming the checkpoint, where the saved run state of a policy has a value of
-///         another type
+/// Checks the types of the saved run state.
+/// throws    FileError, naming the checkpoint, if a policy's saved run state has a value of another
+///           type
 void require_readable_state(const SavedState& saved, const RecipeView& recipe,
                             const std::string& checkpoint);
 
-/// Sets the run state of a recipe's policies to what was saved. What was not saved stays as it is,
-/// as a schedule may be another one now.
+/// Restores the saved run state of a recipe's policies. State that was not saved stays as it is, as
+/// a schedule may have been replaced.
 /// requires  the state is readable
 void restore_state(const SavedState& saved, RecipeView& recipe);
 
-/// Hugging Face's config.json.
+/// Returns Hugging Face's config.json.
 nlohmann::ordered_json config_json(const HuggingFace& architecture);
 
 /// Checks that a config.json is of this architecture.
-/// throws    FileError that lists all differences, or says that the file cannot be read
+/// throws    FileError that lists all differences, or reports that the file cannot be read
 void require_same_architecture(const std::filesystem::path& config,
                                const HuggingFace& architecture);
 
-/// An option's value: a number, true or false, or a word.
+/// Returns an option's value: a number, true or false, or a word.
 nlohmann::ordered_json option_value(const Option& option);
 /// Sets a number or a switch; a word stays as it is.
 /// throws    nlohmann::json::exception or JsonError if the value is of another kind, or the option

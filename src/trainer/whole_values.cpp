@@ -58,7 +58,7 @@ void WholeValues::fetch_from_owner(Space from, const Parameter& p, std::vector<s
   if (machine.parameters().owns(p))
     std::ranges::copy(values,
                       OnHost(machine.stream(), all.bytes().data(), bytes, Access::write).data());
-  // Values of all types go as so many numbers of 4 bytes: nothing is computed of them.
+  // Values of all types travel as numbers of 4 bytes, with which nothing is computed.
   float* const numbers = reinterpret_cast<float*>(all.bytes().data());
   machine.communicator().start_broadcast(numbers, aligned(bytes) / 4, p.owner);
   machine.communicator().wait(numbers);

@@ -69,7 +69,8 @@ class Costs {
     return std::max(passes * once / device.flops,
                     bytes_of_call(node, call, once > 0) / device.bytes);
   }
-  /// Of a layer that computes nothing, as one that looks up rows of a table, parameters are not counted.
+  /// The parameters of a layer that computes nothing, such as one that looks up rows of a table,
+  /// are not counted.
   double bytes_of_call(const Node& node, const LayerCall& call, bool computes) const {
     double bytes = 0;
     const auto add = [&](const auto& operands) {
@@ -103,11 +104,11 @@ class Costs {
     const bool in_shard = i.kind->by_shards && of_parameters(touch.space);
     return in_shard ? std::llround(double(once) * model.share()) : once;
   }
-  /// Whether it is of what lives outside of the device's memory, when it is here.
+  /// True if a touch is of offloaded state, when it is here.
   bool comes_from_offload(const Touch& touch) const {
     return model.is_offloaded(touch.space == Space::fetched ? Space::master : touch.space);
   }
-  /// How often it goes over the bytes; of transfers and their waits, never.
+  /// The number of passes over the bytes; transfers and their waits have none.
   static int times(Use use) {
     if (use == Use::read || use == Use::write || use == Use::consume) return 1;
     return use == Use::modify || use == Use::accumulate ? 2 : 0;

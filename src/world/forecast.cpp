@@ -27,24 +27,24 @@ PlanForRanks::PlanForRanks(const PlanView& plan, int ranks)
 
 namespace {
 
-/// What a rank does in a step, but for what it says to others.
+/// The work of a rank in a step, without communication.
 struct RankWork {
   /// An instruction that moves what lives outside of the device's memory, or waits for it.
   struct Offloading {
     double before;  // what is computed since the one before, or since the last event
     OffloadStep step;
   };
-  /// What is between an event and the one before.
+  /// The time between an event and the previous one.
   struct Interval {
     std::size_t offload_end;  // the instructions that do so, up to here
-    double behind;            // what is computed behind them
+    double behind;            // computation after them
   };
   std::vector<Offloading> offload;
   std::vector<Interval> intervals;  // before each event, and behind the last
   double sent = 0;                  // bytes
 };
 
-/// What a rank does outside of the device's memory, as time goes on.
+/// The transfers of a rank's offloaded state, over time.
 struct RankOffload {
   OffloadQueues queues;
   double waited = 0;
@@ -53,8 +53,8 @@ struct RankOffload {
 /// The costs of a step on all ranks, as a simulation asks for them.
 struct StepTiming {
   static constexpr bool timed = true;
-  std::span<const RankWork> work;  // by rank, or once, if all speak alike
-  std::span<RankOffload> offload;  // by rank; empty where nothing lives there
+  std::span<const RankWork> work;  // by rank, or once if all communicate alike
+  std::span<RankOffload> offload;  // by rank; empty if nothing is offloaded
   bool at_root;                    // only what root_rank has lives there
   int ranks;
   const WorldCosts& costs;

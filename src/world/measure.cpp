@@ -138,7 +138,8 @@ OffloadCost measured_offload_cost(kernel::Stream& stream, const std::string& fol
   const double store = probe.seconds_of_byte(false, true, seconds);
   const double fetch = probe.seconds_of_byte(true, false, seconds);
   const double both = probe.seconds_of_byte(true, true, seconds);
-  // Both go on at a part of their rates until the shorter one is done, and then the longer one alone.
+  // Both run at a part of their rates until the shorter one is done; the longer one then runs at
+  // its full rate.
   const double shorter = std::min(fetch, store), beside = both - std::max(fetch, store) + shorter;
   return {
       .fetch = 1 / fetch, .store = 1 / store, .beside = shorter < beside ? shorter / beside : 1};

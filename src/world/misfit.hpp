@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of ranks whose programs do not fit together.
+// Messages on ranks whose programs do not fit together.
 #pragma once
 #include "sinter/proof/simulate.hpp"
 

@@ -28,7 +28,7 @@ enum class MissingHead : bool {
   starts_fresh  // its destinations stay as they are
 };
 
-/// What is allowed beyond an exact match.
+/// The differences that are allowed beyond an exact match.
 struct LoadRules {
   /// Names count as equal with and without this prefix, such as "transformer.".
   std::string optional_prefix;

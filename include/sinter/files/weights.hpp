@@ -7,7 +7,7 @@
 
 namespace sinter::detail {
 
-/// What a path given as --weights is, and the files that matter of it.
+/// The kind of a path given as --weights, and its files that matter.
 struct WeightsSource {
   /// The forms in which weights come.
   enum class Kind {

@@ -28,16 +28,17 @@ namespace detail {
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);
 }  // namespace detail
 
-/// Writes up to `count` tokens after a prompt. Ends at the token Prompt::end, which is not given to
-/// on_token; on_token gets each other token as soon as it is drawn. Prompt::reply limits nothing
-/// here. The tokens continue Prompt::tokens, and the model sees the last `context` tokens of the
-/// whole text. With an encoder-decoder, they continue Prompt::decoder, and the encoder reads
-/// Prompt::tokens. The decoder's text keeps its positions, so it ends at `context` tokens.
+/// Writes up to `count` tokens after a prompt, and passes each to on_token as soon as it is drawn.
+/// Ends at the token Prompt::end, which on_token does not get. Prompt::reply has no effect. The
+/// tokens continue Prompt::tokens, and the model sees the last `context` tokens of the whole text.
+/// With an encoder-decoder, they continue Prompt::decoder, and the encoder reads Prompt::tokens.
+/// The decoder's text keeps its positions, so it ends at `context` tokens.
 /// requires  the model takes one token in each row; Prompt::types is empty
-/// throws    ArgumentError if the recipe has no vocabulary, or no predict() that gives a logit of
-///           each token for what follows the text; also if the prompt has no token, more than an
-///           encoder-decoder takes, or decoder tokens for another model or none for an
-///           encoder-decoder; and what sample() throws
+/// throws    ArgumentError if the recipe has no vocabulary, or no predict() with a logit of each
+///           token for what follows the text;
+/// throws    ArgumentError if the prompt has no token, or more than an encoder-decoder takes;
+/// throws    ArgumentError if the prompt has decoder tokens for another model, or an
+///           encoder-decoder gets none; and what sample() throws
 void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
               const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token);
 

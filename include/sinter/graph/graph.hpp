@@ -40,7 +40,8 @@ struct Node {
   constexpr bool owns(int p) const { return p >= borrowed; }
 };
 
-/// What equal units share, such as the transformer blocks of Gpt2: their nodes and locals, stored once.
+/// The common part of equal units, such as the transformer blocks of Gpt2: nodes and locals, stored
+/// once.
 struct Block {
   /// The block's runs in Graph::nodes and Graph::locals: first index and number.
   int first_node = 0, nodes = 0, first_local = 0, locals = 0;

@@ -23,7 +23,8 @@ struct Votes {
 };
 static_assert(sizeof(Votes) == Votes::count * sizeof(double));
 
-/// What a step has measured and decided: the instruction `norm` writes it and `update` follows it.
+/// The measurements and decision of a step: the instruction `norm` writes it and `update` follows
+/// it.
 struct Decision {
   double loss = 0;  ///< sum of this rank's losses; of all ranks once the norm is taken
   Votes votes{};    ///< votes of this rank; sums over all ranks once the norm is taken

@@ -16,13 +16,12 @@
 
 namespace sinter {
 
-namespace detail {
-using kernel::Sequences;
-}  // namespace detail
 using kernel::Tensor;
 
 namespace detail {
-/// What all layer calls on the current micro-batch share.
+using kernel::Sequences;
+
+/// State that all layer calls on the current micro-batch share.
 struct Now {
   std::array<Sequences, axes> sequences{};  ///< sequences of each axis
   kernel::Stream* stream = nullptr;         ///< stream for kernels of layers
@@ -59,7 +58,7 @@ struct BoundOperand {
   }
 };
 
-/// What a call of forward is for, which tells a LayerObject what to keep.
+/// The purpose of a call of forward, which tells a LayerObject what to keep.
 enum class Pass : std::uint8_t {
   kept,     ///< for backward, which reads what this call leaves
   dropped,  ///< for its results only: the call is repeated (`again`) before backward
@@ -103,6 +102,9 @@ struct Call {
     visit(x), visit(dx), visit(y), visit(dy), visit(saved), visit(weights), visit(gradients);
   }
 };
+
+template <class L, class P>
+class Context;
 
 namespace detail {
 /// Stands in for Params or Saved of a layer that has none, or has an array instead.
@@ -151,6 +153,49 @@ Aggregate bind_fields(const Call& call, const auto& operands) {
     }(std::make_index_sequence<Count>());
   }
 }
+
+/// A layer that makes an object for each of its uses, which computes both directions. P is the
+/// precision policy.
+template <class L, class P>
+concept HasObject = requires {
+  { L::template object<P>() } -> std::same_as<std::unique_ptr<LayerObject>>;
+};
+
+/// A layer that has a backward() of its own for the precision policy P.
+template <class L, class P>
+concept HasBackward = requires(Context<L, P>& c) { L::backward(c); };
+
+/// A layer that computes gradients with the precision policy P.
+template <class L, class P>
+concept Differentiable = HasBackward<L, P> || HasObject<L, P>;
+
+/// describe_layer<L>(), with the layer's functions for precision P.
+template <class L, class P>
+constexpr Layer erase_layer() {
+  Layer layer = describe_layer<L>();
+  layer.scratch = scratch_of<L, P>;
+  if constexpr (HasObject<L, P>) {
+    layer.object = L::template object<P>;
+    layer.forward = [](const Call& call) { call.object->forward(call); };
+    layer.backward = [](const Call& call) { call.object->backward(call); };
+  } else {
+    layer.forward = [](const Call& call) {
+      Context<L, P> c(call);
+      L::forward(c);
+    };
+    if constexpr (HasBackward<L, P>) {
+      layer.backward = [](const Call& call) {
+        Context<L, P> c(call);
+        L::backward(c);
+      };
+    }
+  }
+  return layer;
+}
+
+/// The layer L with its type erased. Its address identifies the layer.
+template <class L, class P>
+inline constexpr Layer erased = erase_layer<L, P>();
 }  // namespace detail
 
 /// The argument of forward() and backward() of layer L: operands as tensors of the types that P
@@ -209,58 +254,13 @@ class Context {
   double loss_weight() const { return call.now->loss_weight; }
   /// True in a training step, false in an evaluation or a prediction.
   bool training() const { return call.now->training; }
-  /// What kernel::dropout() takes. Recomputation and any split of the global batch reproduce its mask;
-  /// outside training it drops nothing.
+  /// The argument for kernel::dropout(). Recomputation and any split of the global batch reproduce
+  /// its mask; outside training it drops nothing.
   kernel::Dropout dropout(float probability) const {
     const detail::Now& now = *call.now;
     return {now.training ? probability : 0, detail::dropout_key(now, call.dropout_site),
             now.first_row[call.axis[0]]};
   }
 };
-
-namespace detail {
-/// A layer that makes an object for each of its uses, which computes both directions. P is the
-/// precision policy.
-template <class L, class P>
-concept HasObject = requires {
-  { L::template object<P>() } -> std::same_as<std::unique_ptr<LayerObject>>;
-};
-
-/// A layer that has a backward() of its own for the precision policy P.
-template <class L, class P>
-concept HasBackward = requires(Context<L, P>& c) { L::backward(c); };
-
-/// A layer that computes gradients with the precision policy P.
-template <class L, class P>
-concept Differentiable = HasBackward<L, P> || HasObject<L, P>;
-
-/// describe_layer<L>(), with the layer's functions for precision P.
-template <class L, class P>
-constexpr Layer erase_layer() {
-  Layer layer = describe_layer<L>();
-  layer.scratch = scratch_of<L, P>;
-  if constexpr (HasObject<L, P>) {
-    layer.object = L::template object<P>;
-    layer.forward = [](const Call& call) { call.object->forward(call); };
-    layer.backward = [](const Call& call) { call.object->backward(call); };
-  } else {
-    layer.forward = [](const Call& call) {
-      Context<L, P> c(call);
-      L::forward(c);
-    };
-    if constexpr (HasBackward<L, P>) {
-      layer.backward = [](const Call& call) {
-        Context<L, P> c(call);
-        L::backward(c);
-      };
-    }
-  }
-  return layer;
-}
-
-/// The layer L with its type erased. Its address identifies the layer.
-template <class L, class P>
-inline constexpr Layer erased = erase_layer<L, P>();
-}  // namespace detail
 
 }  // namespace sinter

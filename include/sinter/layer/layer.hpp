@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a layer states about itself, and its erased form, which the planner uses.
+// The facts that a layer states about itself, and its erased form, which the planner uses.
 //
 // A layer is an empty type:
 //   in, out      the widths of its operands and results; 0 stands for an operand of integer ids
@@ -37,8 +37,8 @@
 
 namespace sinter {
 
-/// What a number is for. The precision policy chooses a C++ type for each: Bf16 takes BFloat16 for
-/// compute (weights and activations) and float for master (weights that the optimizer updates).
+/// The purpose of a number. The precision policy chooses a C++ type for each: Bf16 takes BFloat16
+/// for compute (weights and activations) and float for master (weights that the optimizer updates).
 enum class Type : std::uint8_t { compute, statistic, gradient, master, state, index };
 
 /// The initial values of a parameter, such as Init::normal(.02f).
@@ -148,17 +148,24 @@ struct Keep {
   static constexpr Keep statistic(int width = 1) { return {Kind::own, 0, width, Type::statistic}; }
 };
 
+struct Call;  // the operands of one layer call (context.hpp)
+
+/// Computes one use of an unplanned layer in a program, with memory of its own outside the arena.
+/// Made with the trainer; each rank has its own.
+class LayerObject {
+ public:
+  virtual ~LayerObject() = default;
+  virtual void forward(const Call&) = 0;   ///< computes y from x, for the purpose of Call::pass
+  virtual void backward(const Call&) = 0;  ///< computes gradients from what forward left in it
+};
+
 namespace detail {
 inline constexpr int types = 6;  ///< number of enumerators of Type
 
 /// An axis is a set of rows. Axes 0 and 1 have one for each token, such as of a reply and of a text;
 /// axis a + 2 has one for each sequence of axis a.
 inline constexpr int token_axes = 2, axes = 4;
-}  // namespace detail
-/// The axis with one row for each sequence of `axis`.
-constexpr int pooled(int axis) { return axis + detail::token_axes; }
 
-namespace detail {
 /// The most operands, results, and fields of Params and of Saved that a layer has. (An array in
 /// place of Params has any number.)
 inline constexpr int max_inputs = 4, max_outputs = 3, max_fields = 4;
@@ -210,20 +217,7 @@ constexpr auto saved_of() {
 /// params_of<L>() as a constant that a Layer may point to.
 template <class L>
 inline constexpr auto param_list = params_of<L>();
-}  // namespace detail
 
-struct Call;  // the operands of one layer call (context.hpp)
-
-/// Computes one use of an unplanned layer in a program, with memory of its own outside the arena.
-/// Made with the trainer; each rank has its own.
-class LayerObject {
- public:
-  virtual ~LayerObject() = default;
-  virtual void forward(const Call&) = 0;   ///< computes y from x, for the purpose of Call::pass
-  virtual void backward(const Call&) = 0;  ///< computes gradients from what forward left in it
-};
-
-namespace detail {
 /// A layer with its type erased. There is one for each distinct layer, however often it repeats.
 struct Layer {
   std::span<const Param> params{};       ///< parameters, param_count in number
@@ -322,5 +316,8 @@ constexpr Layer describe_layer() {
   return layer;
 }
 }  // namespace detail
+
+/// The axis with one row for each sequence of `axis`.
+constexpr int pooled(int axis) { return axis + detail::token_axes; }
 
 }  // namespace sinter

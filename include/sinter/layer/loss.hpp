@@ -30,9 +30,9 @@ struct LinearCrossEntropy {
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
   /// Rows of a chunk: at least 128, enough for a fast matmul on a CPU, unless there are fewer.
   static constexpr int chunk(std::int64_t rows) {
-    const std::int64_t most =
+    const std::int64_t limit =
         std::max(std::int64_t(128), detail::logit_bytes_at_once / 4 / Vocabulary);
-    return int(std::min(rows, most));
+    return int(std::min(rows, limit));
   }
   static constexpr std::int64_t scratch(std::int64_t rows) {
     return std::int64_t(chunk(rows)) * (Vocabulary + Padding);

@@ -71,6 +71,6 @@ struct TensorType<P, T> {
 
 /// The tensor type with elements T in layers that are compiled for P.
 template <class P, class T>
-using TensorFor = typename detail::TensorType<P, T>::type;
+using TensorFor = typename TensorType<P, T>::type;
 
 }  // namespace sinter::detail

@@ -37,10 +37,10 @@ auto the_budget_is_too_small() {
                 "less state.");
 }
 
-/// The largest divisor of `global` that is at most `most`.
-constexpr int micro_up_to(int most, int global) {
-  while (most > 1 && global % most != 0) --most;
-  return most;
+/// The largest divisor of `global` that is at most `limit`.
+constexpr int micro_up_to(int limit, int global) {
+  while (limit > 1 && global % limit != 0) --limit;
+  return limit;
 }
 
 /// The largest divisor of the global batch, at most Most, with which the recipe's rules hold,
@@ -80,11 +80,11 @@ SINTER_MODEL_RULE(
     "choose a memory policy, such as Checkpoint<>; the verb train says what its first step took.");
 }  // namespace detail
 
-/// Chooses, at compile time, how the step fits into `bytes`. It takes the least recomputation that
+/// Chooses, at compile time, how the step fits into `bytes`: first the least recomputation that
 /// suffices (none, selective, full), then the largest micro-batch, up to Batch's `micro`, with
 /// which the recipe's rules hold. Smaller micro-batches are tried before recomputation, as they are
-/// cheaper: where this was measured, on a CPU, halving them costs 0 to 4 % of the time and saves
-/// more. `describe` prints the choice and the reason. If nothing fits, the recipe does not compile.
+/// cheaper: measured on a CPU, halving them costs 0 to 4 % of the time and saves more. `describe`
+/// prints the choice and the reason. If nothing fits, the recipe does not compile.
 template <BudgetOptions O>
 struct Budget {
   using slot = slot::memory;
@@ -103,26 +103,26 @@ struct Budget {
   /// True if the recipe chosen for R fits. If it does not, that is a compile error.
   template <class R, template <class> class PlanOf>
   [[nodiscard]] static constexpr bool fits() {
-    constexpr std::int64_t least = PlanOf<R>::bytes;
-    if constexpr (least > O.bytes)
-      (void)&detail::the_budget_is_too_small<R, O.bytes, least, least - O.bytes>;
-    return least <= O.bytes;
+    constexpr std::int64_t needed = PlanOf<R>::bytes;
+    if constexpr (needed > O.bytes)
+      (void)&detail::the_budget_is_too_small<R, O.bytes, needed, needed - O.bytes>;
+    return needed <= O.bytes;
   }
 
   template <class R, template <class> class PlanOf>
   static std::string note() {
     using C = Chosen<R, PlanOf>;
-    constexpr int most = detail::legal_micro<R, R::batch::micro>();
+    constexpr int largest = detail::legal_micro<R, R::batch::micro>();
     auto mebibytes = [](std::int64_t bytes) { return double(bytes) / (1 << 20); };
     char text[320];
     int end = std::snprintf(text, sizeof text,
                             "the budget of %.1f MiB: %s, micro-batches of %d: %.1f MiB",
                             mebibytes(O.bytes), mode<typename C::memory>(), C::batch::micro,
                             mebibytes(PlanOf<C>::bytes));
-    if (C::batch::micro == most && std::is_same_v<typename C::memory, KeepAll>) return text;
+    if (C::batch::micro == largest && std::is_same_v<typename C::memory, KeepAll>) return text;
     std::snprintf(text + end, sizeof text - std::size_t(end),
-                  "; keeping everything with micro-batches of %d would need %.1f MiB", most,
-                  mebibytes(PlanOf<detail::Fitted<R, KeepAll, most>>::bytes));
+                  "; keeping everything with micro-batches of %d would need %.1f MiB", largest,
+                  mebibytes(PlanOf<detail::Fitted<R, KeepAll, largest>>::bytes));
     return text;
   }
 

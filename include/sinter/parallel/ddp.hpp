@@ -133,8 +133,8 @@ constexpr std::vector<Bucket> cut_into_buckets(const Model& model, std::int64_t 
   for (int k = 0; k < int(model.order.size()); ++k) {
     const Block& block = model.block(model.order[k]);
     size += (block.decayed + block.undecayed) * model.sizes.of(Type::gradient);
-    const std::int64_t least = buckets.empty() ? std::min(first_bytes, bytes) : bytes;
-    if (size < least && k + 1 < int(model.order.size())) continue;
+    const std::int64_t minimum = buckets.empty() ? std::min(first_bytes, bytes) : bytes;
+    if (size < minimum && k + 1 < int(model.order.size())) continue;
     buckets.push_back({short(first), short(k + 1 - first)});
     first = k + 1;
     size = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluation in the arena that training needs anyway. Evaluation saves nothing for backward, so it can
-// take more sequences at once.
+// Evaluation in the arena of training. Evaluation saves nothing for backward, so it can take more
+// sequences at once.
 #pragma once
 #include <limits>
 

@@ -5,8 +5,9 @@
 
 namespace sinter::detail {
 
-/// Cost of a node's backward, in units of its forward: 1 for the gradient of its parameters, and 1 for those of
-/// its operands (2 for a layer without parameters). Gradients that are not needed do not count.
+/// Cost of a node's backward, in units of its forward: 1 for the gradients of its parameters and 1
+/// for those of its operands, or 2 for operands of a layer without parameters. Unneeded gradients
+/// do not count.
 constexpr int backward_passes(const Model& model, const Unit& unit, const Node& node) {
   if (!unit.backward) return 0;
   const Block& block = model.blocks[unit.block];
@@ -22,15 +23,14 @@ constexpr int backward_passes(const Model& model, const Unit& unit, const Node& 
   return (parameters && !frozen) + (operands ? (parameters ? 1 : 2) : 0);
 }
 
-/// FLOP for one token of axis 0, in full sequences of `context` tokens on axis 0 and `second_context`
-/// on axis 1. Each layer states its forward cost. Backward costs as much again for the gradient of the
-/// parameters, and as much for those of the operands. (A layer without parameters, such as attention,
-/// costs both for its operands.) What is not needed does not count: gradients of frozen parameters and
-/// of the model's inputs, and backward of units without trained parameters before them. Recomputation
-/// does not count either.
+/// FLOP for one token of axis 0, in full sequences of `context` tokens on axis 0 and
+/// `second_context` on axis 1. Each layer states its forward cost; backward_passes() gives that of
+/// its backward. Unneeded gradients and backwards do not count: those of frozen parameters, of the
+/// model's inputs, and of units without trained parameters before them. Recomputation does not
+/// count either.
 ///
-/// A layer counts for each row of its results' axis: on axis 1 second_context / context times, and once
-/// in `context` tokens if its results have one row for each sequence.
+/// A layer counts for each row of its results' axis: on axis 1 second_context / context times, and
+/// once in `context` tokens if its results have one row for each sequence.
 constexpr std::int64_t training_flops(const Model& model, int context, int second_context) {
   const std::array<int, axes> contexts{context, second_context, context, context};
   std::array<std::int64_t, axes> sums{};  // for one row of each axis

@@ -5,8 +5,8 @@
 
 namespace sinter::detail {
 
-/// The slices that are owned as a whole, in their order, still without owners: each matrix, and the vectors of
-/// each unit together, which are small.
+/// Returns the slices that one rank owns whole, in their order, still without owners: each matrix,
+/// and the vectors of each unit together, which are small.
 constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   std::vector<OwnedSlice> slices;
   slices.reserve(8 * model.order.size());
@@ -22,7 +22,7 @@ constexpr std::vector<OwnedSlice> ownable_slices(const Model& model) {
   return slices;
 }
 
-/// The number of elements that a rank owns so far. A heap of Loads has at its front the rank with the fewest,
+/// The elements that a rank owns so far. A heap of Loads has at its front the rank with the fewest,
 /// and among equals the first rank.
 struct Load {
   std::int64_t elements;
@@ -32,36 +32,37 @@ struct Load {
   }
 };
 
-/// Assigns each matrix of a model, and the vectors of each unit, to one of `ranks` ranks: the largest first, each
-/// to the rank with the fewest elements so far (Graham 1969). The maximum of a rank is at most 4/3 of that in
-/// the best assignment. Between equal slices, and between ranks with equal loads, the first one comes first.
+/// Assigns each matrix of a model, and the vectors of each unit, to one of `ranks` ranks: the
+/// largest first, each to the rank with the fewest elements so far (Graham 1969). The maximum of a
+/// rank is at most 4/3 of that in the best assignment. Between equal slices, and between ranks with
+/// equal loads, the first one comes first.
 /// requires  Model::offsets are those of trained parts that are not split into equal shards
 constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
-  std::vector<OwnedSlice> slices = detail::ownable_slices(model);
-  std::vector<short> largest_first(slices.size(), 0);
-  for (std::size_t k = 0; k < slices.size(); ++k) largest_first[k] = short(k);
-  std::ranges::sort(largest_first, [&](short a, short b) {
+  std::vector<OwnedSlice> slices = ownable_slices(model);
+  std::vector<int> largest_first(slices.size(), 0);
+  for (std::size_t k = 0; k < slices.size(); ++k) largest_first[k] = int(k);
+  std::ranges::sort(largest_first, [&](int a, int b) {
     const std::int64_t one = slices[std::size_t(a)].size, other = slices[std::size_t(b)].size;
     return one > other || (one == other && a < b);
   });
-  std::vector<detail::Load> loads;
+  std::vector<Load> loads;
   for (int rank = 0; rank < ranks; ++rank) loads.push_back({0, rank});
-  for (const short k : largest_first) {
+  for (const int k : largest_first) {
     std::pop_heap(loads.begin(), loads.end());
     slices[std::size_t(k)].owner = loads.back().rank;
     loads.back().elements += slices[std::size_t(k)].size;
     std::push_heap(loads.begin(), loads.end());
   }
-  std::vector<std::int64_t> held(std::size_t(ranks), 0);
+  std::vector<std::int64_t> ends(std::size_t(ranks), 0);
   for (OwnedSlice& slice : slices) {
-    slice.held = held[std::size_t(slice.owner)];
-    held[std::size_t(slice.owner)] += slice.size;
+    slice.held = ends[std::size_t(slice.owner)];
+    ends[std::size_t(slice.owner)] += slice.size;
   }
   return slices;
 }
 
-/// The layout of parameters in a model that is split over another number of ranks, or in another way, than
-/// the model that was planned when the recipe compiled.
+/// The layout of parameters in a model that is split over another number of ranks, or in another
+/// way, than the model that was planned when the recipe compiled.
 class SplitLayout {
  public:
   /// owners: true if each parameter has one owner, false if shards are equal

@@ -19,13 +19,13 @@ struct Buffer {
   std::int64_t bytes, offset = -1;  ///< size, and place in the arena
 };
 
-/// Alignment, in bytes, of the end of the memory that lives through all steps, so that its size does not
-/// shift later buffers. Most widths are powers of two, and two arrays that are nearly a whole number of
-/// pages apart slow down each other's loads and stores.
+/// Alignment, in bytes, of the end of the persistent memory, so that its size does not shift later
+/// buffers. Most widths are powers of two, and arrays that are nearly a whole number of pages apart
+/// slow down each other's loads and stores.
 inline constexpr std::int64_t page = 4096;
 
-/// A program's buffers in the arena: first those that live through all steps, then the workspace that
-/// all units share, then temporary buffers.
+/// A program's buffers in the arena: first the persistent ones, which live through all steps, then
+/// the workspace that all units share, then temporary buffers.
 struct Placement {
   std::vector<Buffer> buffers;                 ///< those that live through all steps first
   std::int64_t persistent = 0, workspace = 0;  ///< bytes of the first two parts
@@ -36,7 +36,7 @@ struct Placement {
 constexpr bool is_persistent(const Model& model, Space space) {
   return space == Space::master || model.row(space).lies == Lies::arena;
 }
-/// True if the buffers of a space come and go in the arena.
+/// True if the buffers of a space are temporary: units open and close them in the arena.
 constexpr bool is_temporary(const Model& model, Space space) {
   return space != Space::starts && space != Space::workspace && !is_persistent(model, space);
 }

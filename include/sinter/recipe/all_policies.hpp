@@ -79,7 +79,7 @@ using recovery =
     PolicyList<SkipSteps<>, RollBack<>, SpikeGuard<>>;  ///< all policies for steps that go wrong
 
 /// All of them in one list.
-using all = detail::Joined<model, data, batching, objective, precision, optimizer, parameters,
-                           clipping, schedule, batch, memory, parallel, device, recovery>;
+using all = Joined<model, data, batching, objective, precision, optimizer, parameters, clipping,
+                   schedule, batch, memory, parallel, device, recovery>;
 
 }  // namespace sinter::detail::shipped

@@ -18,23 +18,22 @@ PoliciesThat<IsOffered, Policies...> offered_among(PolicyList<Policies...>);
 
 /// All policies that `describe` may suggest, in the order in which they are planned. Each has its
 /// words and its cost in its member `offered`.
-using OfferedPolicies = decltype(detail::offered_among(
-    detail::Joined<PolicyList<Checkpoint<{.policy = selective}>>, shipped::memory,
-                   shipped::precision, PolicyList<Fp16<{.masters = false}>>,
-                   shipped::optimizer>{}));
+using OfferedPolicies = decltype(offered_among(
+    Joined<PolicyList<Checkpoint<{.policy = selective}>>, shipped::memory, shipped::precision,
+           PolicyList<Fp16<{.masters = false}>>, shipped::optimizer>{}));
 
-/// A policy that `describe` may suggest, and what it would change in the plan.
+/// A policy that `describe` may suggest, and its changes to the plan.
 struct Alternative {
   Offer offer;  ///< how `describe` suggests it
   // Changed by an optimizer:
-  const Kind* update = nullptr;   ///< its update, which is planned, but never run
+  const Kind* update = nullptr;   ///< its update, for planning only
   std::vector<Region> regions{};  ///< its state, if it replaces the optimizer
   bool by_parameter = false;      ///< true if it takes parameters whole
   // Changed by a precision:
   std::optional<std::array<Element, types>>
       elements{};  ///< its types, if it replaces the precision
   // Changed by a memory policy:
-  std::optional<RecomputedInside> recomputed{};  ///< what it recomputes, if anything else
+  std::optional<RecomputedInside> recomputed{};  ///< its recomputation, if it differs
   /// How it rewrites the program, if it does.
   Program (*rewrite)(const Model&, const Program&) = nullptr;
 };
@@ -55,7 +54,7 @@ struct With<R, P, slot::memory> : R {
   using memory = P;
 };
 
-/// The kind of an update that is planned, but never run.
+/// The kind of an update for planning only; it never runs.
 template <class Optimizer>
 inline constexpr Kind planned_update{.name = "update",
                                      .touch = touches::update<Optimizer>,
@@ -112,8 +111,8 @@ consteval auto allowed_of(PolicyList<Offered...>) {
 /// The alternatives that the recipe's rules allow.
 template <class R>
 std::vector<Alternative> alternatives_of() {
-  static constexpr std::array allowed = detail::allowed_of<R>(OfferedPolicies{});
-  return detail::alternatives_among(allowed, OfferedPolicies{});
+  static constexpr std::array allowed = allowed_of<R>(OfferedPolicies{});
+  return alternatives_among(allowed, OfferedPolicies{});
 }
 
 }  // namespace sinter::detail

@@ -58,7 +58,7 @@ using Searched = Beside<P, NamesOfOffers>;
 
 /// The name of a member that P has with another type or signature than required; "" if none.
 template <class P>
-constexpr std::string_view misfit() {
+constexpr std::string_view mismatched_member() {
   if constexpr (!OpensData<P> && !requires { &Searched<P>::open; }) return "open";
   if constexpr (!OffersTokenizer<P> && !requires { &Searched<P>::tokenizer; }) return "tokenizer";
   if constexpr (!GivesPrompt<P> && !requires { &Searched<P>::prompt; }) return "prompt";
@@ -78,7 +78,7 @@ template <class P>
   if constexpr (InAnotherSlot<P, slot::data>) {
     return true;
   } else {
-    constexpr std::string_view member = misfit<P>();
+    constexpr std::string_view member = mismatched_member<P>();
     if constexpr (!member.empty())
       (void)&a_data_policy_has_another_member<P, Text<member.size() + 1>(member)>;
     return member.empty();

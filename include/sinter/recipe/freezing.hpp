@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which units of a traced model are frozen.
+// The frozen units of a traced model.
 #pragma once
 #include "sinter/policy/hooks.hpp"
 #include "sinter/recipe/parameters.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the gradients of a traced model become final, and which parameter groups are in use.
+// The order in which gradients of a traced model become final, and the parameter groups in use.
 #pragma once
 #include "sinter/graph/graph.hpp"
 #include "sinter/graph/names.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All policies on which the memory of training depends most. They stand apart from those of other
+// The policies on which the memory of training depends most. They are apart from those of other
 // slots (all_policies.hpp), as each trainer includes them to plan alternatives to its recipe.
 #pragma once
 #include "sinter/memory/budget.hpp"

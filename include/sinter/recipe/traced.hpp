@@ -14,8 +14,8 @@ namespace sinter::detail {
 template <class R>
 concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predict_rows(tracer); };
 
-/// The number of which the rows of a micro-batch are padded to a multiple: the least common multiple
-/// of the policies' `row_multiple`, or 1.
+/// Rows of a micro-batch are padded to a multiple of this: the least common multiple of the
+/// policies' `row_multiple`, or 1.
 template <class R>
 constexpr int row_multiple() {
   int multiple = 1;
@@ -51,7 +51,7 @@ constexpr bool has_owners() {
   return shards_of<R>() > 1 &&
          requires { requires bool(R::parallel::owners) && bool(R::optimizer::by_parameter); };
 }
-/// What a rank has of spaces that only the update needs (StateModes::shared).
+/// The part of a rank of the spaces that only the update needs (StateModes::shared).
 template <class R>
 constexpr Holds shared_of() {
   if (requires { requires bool(R::parallel::at_root); }) return Holds::at_root;
@@ -71,7 +71,7 @@ constexpr bool offloads_weights() {
   for_each_policy(typename R::all{}, [&]<hook::OffloadsWeights P>(P*) { any = true; });
   return any;
 }
-/// What the policies of a recipe choose of where its state lies.
+/// Where the policies of a recipe put its state.
 template <class R, bool Copies>
 constexpr StateModes state_modes() {
   using Parallel = typename R::parallel;

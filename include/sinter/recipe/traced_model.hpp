@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model type, traced, checked and planned unit by unit, frozen into constants. The template has
-// all on which these depend as its parameters, so that recipes that differ otherwise share it.
+// A model type, traced, checked and planned unit by unit, frozen into constants. Its template
+// parameters are all that these depend on, so recipes that differ otherwise share them.
 #pragma once
 #include "sinter/graph/checks.hpp"
 #include "sinter/graph/tracer.hpp"
@@ -74,16 +74,16 @@ struct BatchRows {
 template <class P>
 struct NamesParameters : std::bool_constant<hook::HasFrozen<P> || hook::HasParameterGroups<P>> {};
 template <class... Policies>
-PoliciesThat<NamesParameters, Policies...> speakers(PolicyList<Policies...>);
+PoliciesThat<NamesParameters, Policies...> naming(PolicyList<Policies...>);
 /// The policies of a list that name parameters.
 template <class All>
-using PoliciesThatNameParameters = decltype(speakers(All{}));
+using PoliciesThatNameParameters = decltype(naming(All{}));
 
 /// One graph of a model, traced, checked and planned. `Which` selects it, such as TrainingTrace.
-template <class ModelType, class Precision, class Memory, class Speakers, BatchRows batch,
+template <class ModelType, class Precision, class Memory, class Naming, BatchRows batch,
           class Which>
 struct TracedModel {
-  using Training = TracedModel<ModelType, Precision, Memory, Speakers, batch, TrainingTrace>;
+  using Training = TracedModel<ModelType, Precision, Memory, Naming, batch, TrainingTrace>;
 
   static constexpr Sizes sizes = [] {
     Sizes s{{batch.rows, batch.second_rows, batch.sequences, batch.sequences},
@@ -140,8 +140,8 @@ struct TracedModel {
     if (!graph.fault.what) {
       if constexpr (Which::trained) {
         check_loss(graph);
-        mark_frozen(graph, frozen_patterns(Speakers{}));
-        check_parameter_groups(graph, Speakers{});
+        mark_frozen(graph, frozen_patterns(Naming{}));
+        check_parameter_groups(graph, Naming{});
         if (!graph.fault.what && !graph.units[graph.writers[graph.results[0]]].backward)
           graph.fault.note_name("all parameters are frozen", "");
       } else {
@@ -171,7 +171,7 @@ struct TracedModel {
   static constexpr Frozen freeze() {
     Graph graph = trace();
     resolve_ties(graph);
-    mark_frozen(graph, frozen_patterns(Speakers{}));
+    mark_frozen(graph, frozen_patterns(Naming{}));
     choose_plans(graph, inside);
     Frozen f;
     std::vector<LayerCall> layer_calls;

@@ -14,11 +14,11 @@ struct GradientCheck {
   std::int64_t element = 0;  ///< where slope and gradient differ most, row-major
   double slope = 0;          ///< derivative of the loss at `element`, by finite differences
   double gradient = 0;       ///< derivative at `element`, from backward
-  /// Difference of the two at `element`, divided by the error that finite differences allow.
-  /// Infinite if one of the two is not finite.
+  /// Difference of slope and gradient at `element`, divided by the error that finite differences
+  /// allow. Infinite if one of the two is not finite.
   double excess = 0;
   double largest = 0;  ///< largest magnitude of a slope of this parameter
-  double allowed = 0;  ///< error by rounding only
+  double allowed = 0;  ///< error allowed for rounding
 
   /// True if the gradient is right at every element.
   bool right() const { return excess < 1; }
@@ -46,9 +46,9 @@ struct GradientCheckSettings {
 /// Compares the gradient of a step's loss with central finite differences, at every number of every
 /// trained parameter. The parameters are random (normal, deviation 0.5), not the initial ones.
 /// Memory that a step must write before it reads it holds NaN. Each loss comes from a step of a
-/// fresh trainer, so that dropout repeats. That is two steps and more per number, so let the model
-/// and the batch be small. Errors beside a gradient, such as a layer that forgets to write one,
-/// show as a gradient that is not the slope.
+/// fresh trainer, so that dropout repeats. Each number takes at least two steps, so the model and
+/// the batch should be small. An error beside a gradient, such as a layer that forgets to write
+/// one, shows as a gradient that differs from the slope.
 ///
 /// With D(h) = (f(h) - f(-h)) / 2h = f' + h² f‴/6 + O(h⁴), the slope is (4 D(h) - D(2h)) / 3. Its
 /// error is rounding and a small part of the h² term by which the two differ. f is right to about

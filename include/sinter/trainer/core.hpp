@@ -28,20 +28,23 @@ struct TrainerSettings {
   /// processes of this host, the rank's share of the processors.
   int threads = 0;
   /// True if each thread is pinned to a processor of its own while it computes, among those that
-  /// the process may run on. Threads that LibTorch starts in a layer would stay on one of them.
+  /// the process may use. A thread that LibTorch starts in a layer inherits the processor of the
+  /// calling thread.
   bool pin = false;
-  /// Which of the ranks this process is, on one host or several. On cards each rank is a process; on the
-  /// CPU only if this is set (else ranks are threads of this process). All processes make their trainers
-  /// at the same time, take the same steps and evaluations on the same batches, and always have the same
-  /// weights. Each computes its part of a batch, and needs the content of only that part
-  /// (TrainerCore::part()). Each does everything else, such as to save, for itself.
-  /// - If they have shards (Model::shards), all of them save, export, show or copy content, and read
+  /// The rank of this process, on one host or several. On cards each rank is a process; on the CPU
+  /// only if this is set (else ranks are threads of this process). All processes make their
+  /// trainers at the same time, take the same steps and evaluations on the same batches, and always
+  /// have the same weights. Each computes its part of a batch, and needs the content of only that
+  /// part (TrainerCore::part()). Everything else, such as saving, each process does for itself,
+  /// except:
+  /// - If processes have shards (Model::shards), they save, export, show or copy content, and read
   ///   parameters, gradients and state at the same time. Each gets the whole.
-  /// - If one rank updates for all (Model::at_root), only that rank has these, and others throw an Error.
+  /// - If one rank updates for all (Model::at_root), only that rank has these, and others throw an
+  ///   Error.
   World world{};
-  /// Folder for state that a recipe offloads to disk (Offload). Each rank has a file without a name in it,
-  /// which is gone when the trainer is. If empty: the folder that the environment variable TMPDIR names if that
-  /// is on a disk, else /var/tmp.
+  /// Folder for state that a recipe offloads to disk (Offload). Each rank has an unnamed file in
+  /// it, which disappears with the trainer. If empty: the folder that the environment variable
+  /// TMPDIR names, if that is on a disk, else /var/tmp.
   std::filesystem::path scratch{};
 };
 
@@ -50,12 +53,11 @@ struct TrainerSettings {
 class TrainerCore {
  public:
   /// Initialises the weights from settings.seed.
-  /// throws    ArgumentError if an option is out of range, if options contradict each other (such
-  ///           as a global batch that is no multiple of micro × ranks), or if settings.world does
-  ///           not fit the ranks.
-  ///           ArgumentError, too, if threads are negative, or above 16 per processor, or pinned and
-  ///           more than processors.
-  ///           Error if the device is missing, or does not have the memory for the weights
+  /// throws    ArgumentError if an option is out of range or options contradict each other, such as
+  ///           a global batch that is no multiple of micro × ranks;
+  /// throws    ArgumentError if settings.world does not fit the ranks, or threads are negative,
+  ///           above 16 per processor, or pinned and more than processors;
+  /// throws    Error if the device is missing, or lacks the memory for the weights
   TrainerCore(std::shared_ptr<detail::RecipeView> recipe, TrainerSettings settings);
   ~TrainerCore();
 
@@ -67,17 +69,17 @@ class TrainerCore {
   /// Number of steps applied so far.
   std::int64_t steps() const { return steps_; }
   /// Number of sequences of a global batch, or the maximum if policies change it in the course of
-  /// training. (A loop of your own must then ask recipe().batch_shapes() for the size of each
-  /// batch.)
+  /// training. (Your own loop must then ask recipe().batch_shapes() for the size of each batch.)
   int global_batch() const { return recipe_->global_batch(); }
-  /// The sequences of each batch that this process computes: all, unless ranks are processes. A batch
-  /// for a step or an evaluation may have the content of only these, in all processes or in none.
+  /// The sequences of each batch that this process computes: all, unless ranks are processes. A
+  /// batch for a step or an evaluation may have the content of only these, in all processes or in
+  /// none.
   BatchPart part() const;
 
-  /// Checks that the machine, and the control group of the process, have the memory that the plan needs to
-  /// train. Also reserves the space for offloaded state. (Evaluating and exporting take less.)
-  /// throws    Error that states what is available, and which change to the recipe would fit; FileError that
-  ///           states how much space is missing
+  /// Checks that the machine, and the control group of the process, have the memory for training.
+  /// Also reserves the space for offloaded state. (Evaluating and exporting take less.)
+  /// throws    Error that states what is available, and which change to the recipe would fit;
+  ///           FileError that states how much space is missing
   void require_memory_to_train();
 
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches. The
@@ -118,7 +120,7 @@ class TrainerCore {
   /// for it. The destructor does the same. Without other processes, this does nothing.
   void give_up() noexcept;
 
-  /// Passes a validation loss to the policies that act on them (Plateau).
+  /// Passes a validation loss to the policies that act on it (Plateau).
   void after_evaluation(double validation_loss) { recipe_->after_evaluation(validation_loss); }
   /// The factor that gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_->loss_scale(); }
@@ -145,9 +147,9 @@ class TrainerCore {
   /// throws    ArgumentError if the model has no predict() or the batch does not fit it. If the batch has
   ///           the content of only a part, the other processes then lose this rank.
   Prediction predict(const HostBatch& batch);
-  /// Predicts for each row of each sequence. If no row sees those after it, the result is that of
-  /// predict() for a sequence that ends with the row. If predict() has a result for each row
-  /// anyway, it is that result. on_rows gets the rows in batch order, in parts as large as the
+  /// Predicts for each row of each sequence. If no row sees those after it, each result is that of
+  /// predict() for a sequence that ends with the row. If predict() itself has a result for each
+  /// row, these are the results. on_rows gets the rows in batch order, in parts as large as the
   /// arena has room for. No unit runs twice on a row.
   /// throws    ArgumentError if the model has no predict(), or one that takes the last rows
   ///           elsewhere than in its last unit, or if the batch does not fit it
@@ -213,7 +215,7 @@ class TrainerCore {
   /// requires  there are none or as many as ranks, and they outlive their use
   void observe(std::vector<detail::Observer*> observers) { observers_ = std::move(observers); }
 
-  /// For tests: the machine of a rank.
+  /// The machine of a rank, for tests.
   Machine& machine(int rank = 0) { return *machines_[rank]; }
 
  private:

@@ -27,9 +27,9 @@ struct LoopOptions {
   std::function<void(const std::string&)> on_warning{};
   /// Records the time of the steps and of the stages around them.
   Profile* profile = nullptr;
-  /// Called after each step and between batches of an evaluation. If true, the loop ends after the
-  /// current step, with a checkpoint. A resumed run repeats an evaluation that this interrupted. If
-  /// ranks are processes, one that returns true ends all, a step or a batch later.
+  /// Called after each step and between batches of an evaluation. If it returns true, the loop ends
+  /// after the current step, with a checkpoint. A resumed run repeats an evaluation that this
+  /// interrupted. If ranks are processes, one that returns true ends all, a step or a batch later.
   std::function<bool()> stop{};
 };
 
@@ -46,11 +46,11 @@ enum class LoopEnd {
 ///   Loop loop(trainer, ArrayData(…));
 ///   loop.run({.steps = 1000});
 /// With a folder it logs every step and saves checkpoints. If the folder has a checkpoint to
-/// resume, trainer, source and counters are restored. The following steps are bit for bit those of
-/// an uninterrupted run. A failed save is tried again, as long as an older checkpoint is good. If a
-/// step goes wrong, the loop follows the recipe's policy (Reaction). Rows of the log after the step
-/// that it goes back to are dropped, as for a resumed run. A loop sets no signal handlers and has
-/// no global state.
+/// resume, the loop restores trainer, source and counters. The following steps are bit for bit
+/// those of an uninterrupted run. A failed save is tried again, as long as an older checkpoint is
+/// good. If a step goes wrong, the loop follows the recipe's policy (Reaction). When it goes back,
+/// it drops the log's rows after that step, as a resumed run does. A loop sets no signal handlers
+/// and has no global state.
 class Loop {
  public:
   /// If ranks are processes, each runs a loop with the same sources and the same folder. Rank 0
@@ -66,10 +66,10 @@ class Loop {
   /// checkpoints stay unchanged.
   /// throws    ArgumentError if a policy acts on validation losses (Plateau) and there is nothing
   ///           to evaluate (if evaluations only come after the last step, it warns);
-  ///           DivergedError, naming the last checkpoint, if a step goes wrong and no policy
+  /// throws    DivergedError, naming the last checkpoint, if a step goes wrong and no policy
   ///           continues, or one rolls back before a checkpoint was saved (a NonFiniteError if a
   ///           loss or gradient is not finite);
-  ///           FileError if the log, the first checkpoint or the last one cannot be written. If the
+  /// throws    FileError if the log, the first checkpoint or the last one cannot be written. If the
   ///           log cannot, the current state is saved first, if possible
   LoopEnd run(const LoopOptions& options);
 

@@ -15,9 +15,9 @@ namespace sinter {
 class LoopTimes {
  public:
   using Clock = std::chrono::steady_clock;  ///< the clock of all times
-  /// The share of steps' time from which it warns, and the least length of an interval.
-  static constexpr double most_share = 0.02, least_ms = 1000;
-  static constexpr int least_steps = 20;  ///< the least steps of an interval
+  /// The share of steps' time from which it warns, and the minimum length of an interval.
+  static constexpr double max_share = 0.02, min_ms = 1000;
+  static constexpr int min_steps = 20;  ///< minimum steps of an interval
 
   /// Starts again. The profile gets a span for each stage, unless it is nullptr.
   void restart(Profile* into) { *this = LoopTimes(into); }
@@ -52,13 +52,13 @@ class LoopTimes {
 
   explicit LoopTimes(Profile* p) : profile(p) {}
   double milliseconds(detail::LoopStage stage) const;
-  bool too_much(detail::LoopStage stage, double& told) const;
+  bool too_much(detail::LoopStage stage, double& warned) const;
 
   Profile* profile = nullptr;
   std::array<Clock::duration, std::size(detail::loop_stage_names)> spent{};  // in this interval
   double ms = 0;   // of the steps in this interval
   int steps = -1;  // in this interval; -1 while the very first step is under way
-  double told_read = most_share / 2, told_record = most_share / 2;  // shares of the last warnings
+  double warned_read = max_share / 2, warned_record = max_share / 2;  // shares of the last warnings
 };
 
 }  // namespace sinter

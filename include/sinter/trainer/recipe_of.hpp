@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recipe's type makes of the functions of RecipeView.
+// The functions of RecipeView for a recipe's type.
 #pragma once
 #include "sinter/base/type_name.hpp"
 #include "sinter/data/objective.hpp"
@@ -27,7 +27,7 @@ double optimizer_rate(const typename Optimizer::Options& options, std::int64_t s
   }
 }
 
-/// Returns the slot and name of a policy. One without options may add its text().
+/// Returns the slot and name of a policy. A policy without options may add its text().
 template <class P>
 std::string policy_name() {
   std::string name = std::string(P::slot::name) + ": " + short_type_name<P>();
@@ -38,7 +38,7 @@ template <class... All>
 std::vector<std::string> policy_names(PolicyList<All...>) {
   return {policy_name<All>()...};
 }
-/// The names of the hooks that the policy P of the recipe R has.
+/// Returns the names of the hooks that the policy P of the recipe R has.
 template <class P, class R>
 inline constexpr auto hooks_found = [] {
   constexpr auto acting = acting_hooks<P, R>();
@@ -100,9 +100,9 @@ class RecipeOf : public RecipeView {
       return Data::open(of<Data>(), request);
   }
 
-  /// Passes a step to the policies. Returns true if the step was not applied and one of them has
-  /// dealt with that.
-  bool tell_of_step(const StepFigures& step) {
+  /// Passes a step to the policies. Returns true if the step was not applied and a policy has
+  /// handled that.
+  bool pass_step(const StepFigures& step) {
     bool dealt_with = false;
     states_.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
       if constexpr (hook::ActsAfterFinite<P>)
@@ -122,12 +122,12 @@ class RecipeOf : public RecipeView {
   }
 
   void set_constants() {
-    name = detail::short_type_name<R>();
-    policies = detail::policy_names(All{});
-    hooks = detail::hooks_found_in<R>(All{});
+    name = short_type_name<R>();
+    policies = policy_names(All{});
+    hooks = hooks_found_in<R>(All{});
     free_slots = detail::free_slots(All{});
     plan = &Plan<R>::view;
-    groups = detail::groups_of(All{});
+    groups = groups_of(All{});
     if constexpr (requires { R::model::template hugging_face<R>(); })
       hugging_face = R::model::template hugging_face<R>();
     on_host = R::device::on_host;
@@ -149,7 +149,7 @@ class RecipeOf : public RecipeView {
 
  public:
   RecipeOf() {
-    detail::require_device_of_this_build<R>();
+    require_device_of_this_build<R>();
     set_constants();
     set_data_facts();
     options = options_.list();
@@ -215,7 +215,7 @@ class RecipeOf : public RecipeView {
     for_each_policy(
         All{}, [&]<hook::HasRateFactor P>(P*) { factor *= P::rate_factor(of<P>(), sequences); });
     using Optimizer = typename R::optimizer;
-    return {factor * detail::optimizer_rate<Optimizer>(of<Optimizer>(), step), factor};
+    return {factor * optimizer_rate<Optimizer>(of<Optimizer>(), step), factor};
   }
   double loss_scale() const override {
     double scale = 1;
@@ -224,11 +224,11 @@ class RecipeOf : public RecipeView {
     });
     return scale;
   }
-  /// A loss scale expects non-finite steps, and deals with them. If it no longer can, it throws
-  /// that training diverges, and the policy that recovers decides.
+  /// Passes a step to the policies. A loss scale expects non-finite steps and handles them. If it
+  /// no longer can, it throws that training diverges, and the policy that recovers decides.
   Reaction after_step(const StepFigures& step) override {
     try {
-      if (tell_of_step(step)) return Reaction::skip;
+      if (pass_step(step)) return Reaction::skip;
     } catch (const DivergedError&) {
       const Reaction reaction = ask_to_recover(step);
       if (reaction == Reaction::stop) throw;

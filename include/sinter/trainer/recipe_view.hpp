@@ -86,8 +86,8 @@ class RecipeView {
   // ---- steps
   /// Returns the number of sequences of the global batch.
   virtual int global_batch() const = 0;
-  /// Returns the shapes of batches, for the data source; empty unless changes_batches. It keeps the
-  /// options of now.
+  /// Returns the shapes of batches, for the data source; empty unless changes_batches. The shapes
+  /// keep the current options.
   virtual BatchShapes batch_shapes() const = 0;
   /// The learning rate of a step.
   struct Rate {
@@ -113,8 +113,8 @@ class RecipeView {
   /// Returns the data policy's own tokenizer.
   /// requires  data.has_tokenizer
   virtual Tokenizer tokenizer() const = 0;
-  /// Returns what the model is shown of a text. If the data policy does not say, that is the text's
-  /// tokens, or those of a line break if it is empty.
+  /// Returns the prompt that the model gets for a text. By default this is the text's tokens, or
+  /// those of a line break if the text is empty.
   virtual Prompt prompt(const Tokenizer& tokenizer, std::string_view text) const;
   /// Returns the batching of the recipe's policy for global batches of at most `sequences`, if
   /// there is one.

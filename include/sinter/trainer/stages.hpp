@@ -197,8 +197,8 @@ class RecordStage {
   RecordStage& operator=(RecordStage&&) noexcept;
   ~RecordStage();
 
-  /// Writes a step, then calls `tell`, unless it is empty.
-  void operator()(const AppliedStep& step, const std::function<void(const StepRecord&)>& tell);
+  /// Writes a step, then calls on_step(), unless it is empty.
+  void operator()(const AppliedStep& step, const std::function<void(const StepRecord&)>& on_step);
   /// Writes an event after a step, in words.
   void note(std::int64_t step, std::string_view event, std::string_view text);
   /// Makes all rows written so far durable.

@@ -14,7 +14,7 @@ namespace sinter::detail::hosts {
 
 using std::chrono::milliseconds;
 
-/// All of the same size. None is said twice, and none is answered.
+/// A message. All have the same size; none is repeated or answered.
 struct Control::Message {
   enum Kind : std::int32_t { lives, parts, wholes, fails, leaves };
   Kind kind = lives;
@@ -100,7 +100,7 @@ void Control::report(const Failure& why) {
   if (failure.kind != Failure::none && failure.kind != Failure::left) return;
   if (is_hub()) return decide_on_report(why);
   send(0, {.kind = Message::fails, .failure = why});
-  // Rank 0 knows more, and says the same to all.
+  // Rank 0 knows more, and sends the same to all.
   const auto known = [&] { return failure.kind != Failure::none; };
   if (!changed.wait_for(lock, 3 * beat, known)) note(why);
 }
@@ -124,8 +124,9 @@ void Control::throw_failure() {
   throw RankError(text());
 }
 
-/// At rank 0: hears first of a rank that is said to have died whether it has said that it leaves. That two
-/// are cut off from each other shows when both have been heard of since; otherwise one is lost for all.
+/// At rank 0: decides on a report. If a rank is said to have died, waits for its own message, in
+/// case it has left. Two ranks are cut off from each other if both have been heard of since;
+/// otherwise one is lost for all.
 void Control::decide_on_report(const Failure& why) {
   if (why.kind == Failure::died && why.rank > 0 && why.rank < ranks &&
       !peers[std::size_t(why.rank)].gone)
@@ -241,8 +242,8 @@ void Control::take(std::size_t p, const Message& message) {
   }
 }
 
-/// Says that this rank lives, and looks who else does. What has come was read before, so that a process
-/// that was itself stopped for a while takes nobody for lost.
+/// Reports that this rank lives, and checks who else does. Messages that have come were read
+/// before. So a process that was itself stopped for a while takes no other for lost.
 void Control::look_around(Time& next_beat) {
   const Time now = Clock::now();
   if (now >= next_beat) {

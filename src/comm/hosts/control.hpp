@@ -19,7 +19,7 @@ namespace sinter::detail::hosts {
 struct Work {
   std::int64_t count = 0;  ///< of elements
   std::int32_t bytes = 0;  ///< of one
-  std::int32_t peer = -1;  ///< the root; -1 where it has none
+  std::int32_t peer = -1;  ///< the root; -1 if there is none
   std::int32_t operation = 0;
   std::int32_t unused = 0;  // so that no byte of it is without a value
   bool operator==(const Work&) const = default;
@@ -46,10 +46,10 @@ struct Failure {
   Mismatch wrong{};
 };
 
-/// One rank's end of the conversation, with a thread that listens. Each rank tells rank 0 twice a second
-/// that it lives, and rank 0 each of them. A rank from which nothing comes for some seconds is lost for
-/// all: rank 0 says so to the others, or they see that rank 0 is. Whether two hosts that both reach rank 0 are
-/// cut off from each other, their ranks see when they wait.
+/// One rank's end of the control connection, with a thread that listens. Each rank reports to rank
+/// 0 twice a second that it lives, and rank 0 to each. A rank that is silent for some seconds is
+/// lost for all: rank 0 reports it, or the others see that rank 0 is lost. If two hosts that both
+/// reach rank 0 are cut off from each other, their ranks notice it when they wait.
 class Control {
  public:
   static constexpr std::chrono::milliseconds beat{500}, silence{3500};
@@ -66,7 +66,7 @@ class Control {
   /// throws    RankError if there is no sum
   void sum(double* values, int count);
 
-  /// Whether somebody who has seen progress at this time should wait no longer.
+  /// True if a thread that last saw progress at this time should stop waiting.
   bool is_hopeless(Time last_progress) const {
     const auto now = Failure::Kind(kind.load());
     return now != Failure::none &&

@@ -11,7 +11,7 @@
 namespace sinter::detail::hosts {
 namespace {
 
-/// What ranks that can share memory have in common, and no others.
+/// A text that is equal for ranks that can share memory, and for no others.
 std::string place_of_this_process() {
   std::string place;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank says to rank 0 when it comes.
+// The first message of a rank to rank 0.
 #pragma once
 #include <optional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes along the line of hosts for each kind of transfer.
+// The data that go along the line of hosts, for each kind of transfer.
 #pragma once
 #include <algorithm>
 #include <utility>
@@ -31,7 +31,7 @@ struct Pieces {
   std::int64_t chunks() const {
     return ranks ? (largest() + slot - 1) / slot : (count + room - 1) / room;
   }
-  /// Elements of a chunk; and where there are parts, of a piece of it.
+  /// Elements of a chunk or, if there are parts, of a piece of it.
   std::int64_t size(const Chunk& c) const {
     return ranks ? ranks * piece_room(c)
                  : std::clamp<std::int64_t>(count - c.index * room, 0, room);
@@ -82,7 +82,7 @@ class SumJob final : public Job {
         const auto [from, size] = pieces.piece(c, r);
         std::copy_n(from, size, at(line.staged(line.local(), c)) + r * pieces.piece_room(c));
       }
-    } else if (!line.owns(c)) {  // the owner reads its own where they are
+    } else if (!line.owns(c)) {  // the owner reads its own in place
       std::copy_n(pieces.begin(c), pieces.size(c), at(line.staged(line.local(), c)));
     }
   }
@@ -135,7 +135,7 @@ class SumJob final : public Job {
   }
 };
 
-/// What each host has goes down and up the line, past all others.
+/// Sends each host's part down and up the line, past all others.
 template <class T>
 class SpreadJob final : public Job {
   Line& line;
@@ -187,7 +187,8 @@ class SpreadJob final : public Job {
   bool is_here(int r) const {
     return r >= line.begin(line.host()) && r < line.begin(line.host() + 1);
   }
-  /// Where what a rank has brought lies: where it has put it, or, of another host, where it has come.
+  /// Returns where a rank's contribution lies: in its own place or, for another host's, where it
+  /// was received.
   const T* place(const Chunk& c, int r, std::int64_t first) const {
     return is_here(r) ? reinterpret_cast<const T*>(line.staged(r - line.begin(line.host()), c))
                       : reinterpret_cast<const T*>(line.result(c)) + first;

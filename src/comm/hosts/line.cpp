@@ -180,7 +180,7 @@ bool Line::end(Job& job) {
   return true;
 }
 
-/// Moves what can be moved, and passes it on in the order of the chunks. Returns whether there was
+/// Moves what can be moved, and passes it on in the order of the chunks. Returns true if it moved
 /// anything.
 bool Line::move(Job& job) {
   bool any = up.progress();
@@ -213,7 +213,7 @@ bool Line::pass(Job& job, Open& now, bool& down_waits, bool& up_waits) {
   return any;
 }
 
-/// Reports what does not fit as soon as it is there, as what follows it need not be what is awaited.
+/// Reports a mismatch as soon as it comes, as the data after it need not be the expected ones.
 void Line::check_note(const Open& now, Side& side, const Link& link, int rank) {
   if (!fits || side.is_noted || !link.has_received(side.noted)) return;
   side.is_noted = true;
@@ -235,7 +235,7 @@ bool Line::await(Job& job, Count RankState::* member, int local_rank, std::uint6
   last = Clock::now();
   if (kernel::spin(1000, reached)) return true;
   for (;;) {
-    // Meanwhile what is on the way goes on.
+    // Meanwhile data that are on the way move on.
     if (move(job)) last = Clock::now();
     const std::uint32_t seen = count.done.load();
     if (reached()) return true;
@@ -244,7 +244,7 @@ bool Line::await(Job& job, Count RankState::* member, int local_rank, std::uint6
   }
 }
 
-/// Whether there is no sense in waiting longer for a rank, which then is known to all.
+/// True if waiting longer for a rank is useless, which then is known to all.
 bool Line::is_lost(int rank) {
   if (control.is_hopeless(last)) return true;
   const auto waited = Clock::now() - last;

@@ -15,25 +15,27 @@ struct Chunk {
   std::int64_t index;    ///< of this transfer's
 };
 
-/// What is done with each chunk of a transfer. The ranks of a host share a buffer with a place for what
-/// each of them brings, and one for what comes of it. Chunks are owned by the ranks in turn, and the owner
-/// speaks with the owners on the host before (up) and the next one (down).
+/// The work on each chunk of a transfer. The ranks of a host share a buffer with a place for each
+/// rank's contribution, and one for the result. The ranks own chunks in turn. The owner
+/// communicates with the owners on the host before (up) and on the next one (down).
 struct Job {
   Work work;
   std::int64_t chunks;
 
   Job(const Work& what, std::int64_t count) : work(what), chunks(count > 0 ? count : 1) {}
   virtual ~Job() = default;
-  /// Puts this rank's part where it belongs.
+  /// Puts this rank's part in its place.
   virtual void stage(const Chunk& chunk) = 0;
-  /// As its owner, when all ranks of the host have staged it: says what is to come from up and from down.
+  /// Called by the owner when all ranks of the host have staged the chunk: starts to receive from
+  /// up and from down.
   virtual void await_up(const Chunk& chunk) = 0;
   virtual void await_down(const Chunk& chunk) = 0;
-  /// What comes from up is there, if somebody is: computes with it, and sends down what belongs there.
+  /// Called when data from up are there, or if there is no host above: computes with them, and
+  /// sends down what belongs there.
   virtual void pass_down(const Chunk& chunk) = 0;
-  /// What comes from down is there: sends up what belongs there.
+  /// Called when data from down are there: sends up what belongs there.
   virtual void pass_up(const Chunk& chunk) = 0;
-  /// Whether that is known only when pass_down() has been called.
+  /// True if that is known only after pass_down().
   virtual bool goes_down_first() const = 0;
   /// As any rank, when the owner has all: takes its part.
   virtual void take(const Chunk& chunk) = 0;
@@ -74,7 +76,7 @@ class Line {
 
   /// The memory that the ranks of this host share.
   shared_memory::Segment& memory() const { return *segment; }
-  /// Whether a rank of this host has begun the transfer after the last one of this rank; and what it is.
+  /// True if a rank of this host has begun the transfer after the last one of this rank; and which.
   bool has_begun_next(int local_rank) const {
     return state(local_rank).staged.has_reached(std::uint32_t(transferred + 1));
   }
@@ -110,7 +112,7 @@ class Line {
   std::uint64_t opened = 0, ended = 0;  // of the chunks that this rank owns
   std::uint64_t transferred = 0;        // chunks of all
   Time last{};                          // time of progress
-  bool fits = true;                     // whether all that others do here is the same
+  bool fits = true;                     // true if all others do the same here
 
   int owner(const Chunk& chunk) const { return int(chunk.number % std::uint64_t(lanes)); }
   std::uint64_t wide_rooms() const { return std::uint64_t((depth + lanes - 1) / lanes + 1); }

@@ -9,14 +9,14 @@
 
 namespace sinter::detail::hosts {
 
-/// What is to be sent and received is said beforehand, piece by piece, and moves when there is time for
-/// it. So neither end ever waits for the other to read before it reads itself.
+/// Sends and receives that are announced beforehand, piece by piece, and move when there is time.
+/// So neither end waits for the other to read before it reads itself.
 class Link {
   struct Piece {
     std::byte* at;
     std::size_t size;
   };
-  /// Pieces in order, of which so many have been said, and so many are done.
+  /// Pieces in order: how many were announced, and how many are done.
   struct Queue {
     std::vector<Piece> ring;
     std::uint64_t said = 0, done = 0;
@@ -37,9 +37,9 @@ class Link {
   bool is_there() const { return socket.get() >= 0; }
   bool is_broken() const { return broken; }
   bool is_cut(std::chrono::milliseconds silence) const { return hosts::is_cut(socket, silence); }
-  /// Says that bytes are to be sent, or received, after those said before. Returns a number for
+  /// Announces bytes to be sent, or received, after those announced before. Returns a number for
   /// has_sent() and has_received().
-  /// requires  they stay where they are until then
+  /// requires  the bytes stay in place until then
   std::uint64_t send(const void* data, std::size_t size);
   std::uint64_t receive(void* data, std::size_t size);
   bool has_sent(std::uint64_t number) const { return out.done >= number; }
@@ -48,9 +48,9 @@ class Link {
   std::uint64_t sent() const { return out.said; }
   std::uint64_t received() const { return in.said; }
 
-  /// Moves what can be moved without waiting. Returns whether anything was.
+  /// Moves what can be moved without waiting. Returns true if it moved anything.
   bool progress();
-  /// What poll() has to look for, at which descriptor, so that there is progress again.
+  /// The events for which poll() must wait, and the descriptor, so that there is progress again.
   int descriptor() const { return socket.get(); }
   short events() const;
 

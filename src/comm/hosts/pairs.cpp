@@ -17,11 +17,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds between_tries{50}, connect_timeout{10'000};
 constexpr char greeting[] = "pair";
 
-/// What a rank says first over a connection with another.
+/// The first message over a connection with another rank.
 std::string hello(const std::string& nonce, int rank) {
   return Packer().add(nonce).add(rank).add(greeting).text();
 }
-/// Which rank says so; -1 if none of this world does.
+/// Returns the rank that sent this; -1 if none of this world did.
 int rank_of(const std::string& said, const std::string& nonce) {
   Unpacker in(said);
   const bool ours = in.text() == nonce;
@@ -118,7 +118,7 @@ Transfer Pairs::missed(const Exchange& exchange) const {
   return first;
 }
 
-/// Whether there is no sense in waiting longer, which then is known to all.
+/// True if waiting longer is useless, which then is known to all.
 bool Pairs::has_failed(const Exchange& exchange, const Transfer& away) {
   const Time last = exchange.last_progress(), now = Clock::now();
   if (control.is_hopeless(last)) return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes from one rank to another, and not along the line of hosts.
+// Transfers between two ranks, which do not go along the line of hosts.
 #pragma once
 #include <poll.h>
 
@@ -19,7 +19,7 @@ class Pairs {
   const int me;
   const std::chrono::milliseconds patience;
   Count& bell;
-  const Descriptor waker;  // whoever waits for connections wakes when it can be read
+  const Descriptor waker;  // wakes the thread that waits for connections
   Channels all;
   std::vector<Connection*> connections;  // by rank; none with those of this host
   std::vector<pollfd> polled;

@@ -68,7 +68,8 @@ class HostsRank final : public QueuedRank<HostsRank> {
     }
   }
 
-  /// Members of one host share memory. Others meet where the first of them opens a door, and tells them so.
+  /// Makes a group. Members on one host share memory; others meet at a port that the first of them
+  /// opens and announces.
   std::unique_ptr<Communicator> make_group(std::span<const int> members, int rank) override {
     double port = 0;
     control.sum(&port, 1);  // all live
@@ -115,7 +116,7 @@ class HostsRank final : public QueuedRank<HostsRank> {
     return sum(work_of<T>(Operation::reduce, count, root), Pieces<T>(data, count, line, 0),
                roster.host_of(root));
   }
-  /// Once it is known that all are at the same, each two ranks exchange their parts.
+  /// Exchanges the parts of each pair of ranks, once all are known to be at the same transfer.
   template <class T>
   bool all_to_all(T* data, std::int64_t count) {
     SpreadJob<T> nothing(line, work_of<T>(Operation::all_to_all, count),

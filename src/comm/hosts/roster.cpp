@@ -148,7 +148,8 @@ class Host {
              roster.name(int(hello.rank)) + " and as " + who + ". Give each rank its own number.";
     return "";
   }
-  /// Refuses all if what they say differs. (Not before all have come, so that each is told.)
+  /// Refuses all ranks if their facts differ. (Only after all have come, so that each gets the
+  /// message.)
   void compare_facts() const {
     std::vector<Witness> all;
     for (int r = 0; r < world.ranks; ++r) all.push_back({r, roster.name(r), facts[std::size_t(r)]});
@@ -184,7 +185,7 @@ class Guest {
     const Hello hello = hello_of(world, port_of(roster.listener));
     Descriptor host;
     std::string text;
-    // Another run may still be, or be already, where rank 0 will come.
+    // Another run may be at the address of rank 0, still or already.
     for (std::string problem = stranger; problem == stranger;) {
       host = find_host();
       const std::string said = hello.packed();
@@ -234,7 +235,7 @@ class Guest {
       wait_a_little();
     }
   }
-  /// Returns false if rank 0 has not said yet where it is.
+  /// Returns false if rank 0 has not published its address yet.
   bool ask_store(std::string& address, int& port) {
     if (!store) store.emplace(address, port, end);
     place = "where the store at " + address + " port " + std::to_string(port) + " says";

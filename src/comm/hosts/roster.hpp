@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the ranks of several hosts find each other, and what each then knows of all.
+// The meeting of ranks on several hosts, and what each then knows of all.
 #pragma once
 #include <vector>
 
@@ -8,11 +8,11 @@
 
 namespace sinter::detail::hosts {
 
-/// What all know of a rank.
+/// The facts of a rank that all know.
 struct Member {
   std::int32_t process = 0;
   std::string host{};     ///< its name
-  std::string place{};    ///< by which it is told from others
+  std::string place{};    ///< distinguishes it from others
   std::string address{};  ///< at which others reach it; empty if it is that of rank 0
   int port = 0;           ///< at which it listens there
 };
@@ -28,16 +28,16 @@ struct Roster {
   /// "rank 1 (process 4711 on node7)"
   std::string name(int rank) const;
   int hosts() const { return int(begins.size()) - 1; }
-  /// Which of the hosts, in the order of the ranks, a rank is of. Ranks that are neighbours and of one
+  /// The number of a rank's host, in the order of the ranks. Ranks that are neighbours and of one
   /// place are of one host; so one machine may count as several.
   int host_of(int rank) const;
   /// At which address this rank reaches another.
   std::string address_of(int rank) const;
 };
 
-/// Waits until all ranks of a world have come to rank 0, which compares what must be the same in all of
-/// them. Whatever is wrong is an Error in all that have come.
-/// door      of rank 0, if it listens already; else it does so at the port of world.meeting
+/// Waits until all ranks of a world have come to rank 0, which compares their facts. A problem is
+/// an Error in all that have come.
+///   door   rank 0's socket, if it listens already; else it opens the port of world.meeting
 /// requires  world.meeting has an address
 Roster meet(const World& world, Descriptor door = {});
 

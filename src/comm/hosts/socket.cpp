@@ -27,8 +27,8 @@ void set(const Descriptor& socket, int level, int option, int value) {
   setsockopt(socket.get(), level, option, &value, sizeof value);
 }
 
-/// Lets small messages go at once, and the system ask once a second, and never give up, whether the other end
-/// is there.
+/// Sends small messages at once. Makes the system ask once a second if the other end is there,
+/// without ever giving up.
 void prepare(const Descriptor& connection) {
   set(connection, IPPROTO_TCP, TCP_NODELAY, 1);
   set(connection, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -37,7 +37,7 @@ void prepare(const Descriptor& connection) {
   set(connection, IPPROTO_TCP, TCP_KEEPCNT, 127);
 }
 
-/// Of one family of addresses; -1 if it cannot be, and errno says why.
+/// Opens a socket of one family of addresses; returns -1, with the reason in errno, if that fails.
 int listening(int family, int port) {
   Descriptor made(socket(family, flags, 0));
   if (made.get() < 0) return -1;
@@ -176,8 +176,8 @@ bool is_cut(const Descriptor& connection, std::chrono::milliseconds silence) {
   if (getsockopt(connection.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
       ioctl(connection.get(), SIOCOUTQNSD, &unsent) != 0)
     return false;
-  // Where the other end has no room for what is to be sent, it is asked ever more seldom, and one question may
-  // be on the way.
+  // If the other end has no room for data, the system asks it ever more seldom, and one question
+  // may be on the way.
   const bool awaits_room = info.tcpi_unacked == 0 && unsent > 0;
   if (awaits_room && info.tcpi_probes < 2) return false;
   return std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv) >= silence.count();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections between hosts, over TCP. None of them blocks; whoever waits says until when.
+// TCP connections between hosts. None of them blocks; a caller that waits gives a deadline.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -28,13 +28,13 @@ int port_of(const Descriptor& socket);
 /// The numeric addresses of a connection's ends.
 std::string address_here(const Descriptor& socket);
 std::string address_there(const Descriptor& socket);
-/// Whether an address means the host that uses it.
+/// True if an address means the host that uses it.
 bool is_loopback(const std::string& address);
 
-/// Whether the system of the other end has not answered for so long, though it was asked: at work or idle,
-/// stopped or not, its process need not do anything for that. (A connection that accept_from() or
-/// connect_with() has made asks once a second where nothing else is on the way.) What is no connection is not
-/// cut.
+/// True if the other end's system has not answered for `silence`, though it was asked. Its process
+/// need not do anything for an answer: it may be at work, idle or stopped. (A connection from
+/// accept_from() or connect_with() asks once a second while nothing else is on the way.) False if
+/// this is no connection.
 bool is_cut(const Descriptor& connection, std::chrono::milliseconds silence);
 
 /// Returns false if the other end has gone, or it takes too long.

@@ -7,15 +7,16 @@
 
 namespace sinter::detail::hosts {
 
-/// A client of a c10d::TCPStore, in so much of its protocol as it takes to leave a value there and to
-/// find it. The protocol is that of PyTorch 2.0 to 2.11; both of its servers speak it.
+/// A client of a c10d::TCPStore, with the part of its protocol that stores and finds a value. The
+/// protocol is that of PyTorch 2.0 to 2.11; both of its servers use it.
 class Store {
   Descriptor server;
   std::string name;  // for messages
   Time end;
 
  public:
-  /// throws    Error if nobody answers there in time
+  /// Connects to the store.
+  /// throws    Error if there is no answer in time
   Store(const std::string& address, int port, Time until);
 
   /// throws    Error if the store has gone

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of NCCL, where it was not found when Sinter was built.
+// Replaces NCCL, if it was not found when Sinter was built.
 #include "sinter/comm/nccl.hpp"
 #include "sinter/error.hpp"
 

@@ -168,7 +168,7 @@ class NcclRank final : public Communicator {
   void make_room(std::size_t bytes) {
     if (rooms.empty() || rooms.back().bytes < bytes) rooms.emplace_back(bytes);
   }
-  /// What is sent is copied first, as what comes takes its place.
+  /// Copies the array first, as received parts replace it.
   void all_to_all(const Transfer& t) {
     const std::size_t part = std::size_t(t.count / ranks()), bytes = bytes_of(t) / ranks();
     if (bytes == 0) return;
@@ -190,7 +190,7 @@ class NcclRank final : public Communicator {
     };
     const std::size_t count = std::size_t(t.count), size = count / std::size_t(ranks());
     const bool equal = t.count % ranks() == 0;
-    std::byte* const mine = at(std::int64_t(size) * me);  // where the parts are equal
+    std::byte* const mine = at(std::int64_t(size) * me);  // if the parts are equal
     switch (t.operation) {
       case Operation::all_reduce:
         return check(ncclAllReduce(t.data, t.data, count, type, ncclSum, all, transfers), all);

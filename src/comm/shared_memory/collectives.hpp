@@ -17,7 +17,7 @@ class Collectives {
   Segment& segment;
   const int me, all;
   RankState& mine;
-  std::uint32_t chunks = 0;  // so many were transferred
+  std::uint32_t chunks = 0;  // number of chunks transferred
 
  private:
   std::vector<void*> parts;  // of a chunk, the part that this rank sums, of each rank
@@ -42,7 +42,7 @@ class Collectives {
         (count + size - 1) / size, [&](std::uint32_t c) { stage(chunk(c)); },
         [&](std::uint32_t c) { return sum_own_part(chunk(c), true) && take_sums(chunk(c)); });
   }
-  /// The same, but the root alone takes the sums. The others wait until there are all of a chunk, as by then
+  /// Sums at the root, which alone takes the sums. The others wait until a chunk is summed, as then
   /// all ranks have read what is staged of it.
   template <class T>
   bool reduce(T* data, std::int64_t count, int root) {
@@ -95,7 +95,7 @@ class Collectives {
           return have_all_read(c);
         });
   }
-  /// The same, but the others take it as it is, into what they have staged before.
+  /// Stages parts for the others as reduce_scatter() does, and takes theirs unchanged.
   template <class T>
   bool all_to_all(T* data, std::int64_t count) {
     const Parts<T> of{*this, data, count, room<T>() / all};
@@ -156,8 +156,8 @@ class Collectives {
   static void has_read(std::int64_t elements) {
     bytes_from_others.fetch_add(elements * std::int64_t(sizeof(T)), std::memory_order_relaxed);
   }
-  /// Goes through at least one chunk, so that all ranks meet: stages each before the one before it is
-  /// taken.
+  /// Goes through at least one chunk, so that all ranks meet. Stages each chunk before the previous
+  /// one is taken.
   /// requires  take(c) returns when all ranks have read what is staged of chunk c
   bool in_chunks(std::int64_t count, const auto& stage, const auto& take) {
     const std::uint32_t first = chunks;
@@ -191,7 +191,7 @@ class Collectives {
     std::int64_t room;  // elements of a piece
 
     std::int64_t begin(int r) const { return part_begin(count, r, rank.all); }
-    /// So many has the largest part.
+    /// The number of pieces of the largest part.
     std::int64_t pieces() const {
       const std::int64_t largest = (count + rank.all - 1) / rank.all;
       return (largest + room - 1) / room;
@@ -207,7 +207,7 @@ class Collectives {
     }
   };
 
-  /// Of each other rank's part a piece.
+  /// Stages a piece of each other rank's part.
   template <class T>
   void stage_for_others(const Parts<T>& of, std::uint32_t c) {
     for (int r = 0; r < all; ++r) {
@@ -223,7 +223,7 @@ class Collectives {
     T* data;
     std::int64_t size;  // elements
   };
-  /// A chunk of the array of a transfer, in which each has so many elements, but for the last.
+  /// Returns a chunk of a transfer's array. All have the same number of elements, except the last.
   template <class T>
   Chunk<T> chunk_of(std::uint32_t number, T* data, std::int64_t count, std::int64_t size) const {
     const std::int64_t begin = std::int64_t(number - chunks) * size;
@@ -252,7 +252,7 @@ class Collectives {
     }
     return true;
   }
-  /// `takes`: whether the sum also comes to this rank's array.
+  /// `takes`: true if the sum also goes to this rank's array.
   template <class T>
   bool sum_own_part(const Chunk<T>& chunk, bool takes) {
     const std::int64_t from = before(me, chunk.size), end = before(me + 1, chunk.size);

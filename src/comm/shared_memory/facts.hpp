@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How what must be the same in all ranks goes from one process of a host to another.
+// Carries the facts that must be equal in all ranks from one process of a host to another.
 #pragma once
 #include "comm/facts.hpp"
 #include "comm/shared_memory/segment.hpp"

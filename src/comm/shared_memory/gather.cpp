@@ -20,13 +20,13 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// What a rank says when it comes. With it comes the memory of its facts.
+/// The first message of a rank. With it comes the memory of its facts.
 struct Hello {
   char magic[8] = {'s', 'i', 'n', 't', 'e', 'r', ' ', 'h'};
   std::uint32_t version = layout_version;
   std::int32_t rank = 0, ranks = 0;
 };
-/// What rank 0 answers: why not, or nothing, and then it gives the memory.
+/// The answer of rank 0: a refusal, or an empty text with the memory's descriptor.
 struct Answer {
   char problem[8000] = "";
 };
@@ -37,7 +37,8 @@ void send_answer(const Descriptor& to, const std::string& problem, int memory) {
   send_message(to, &answer, sizeof answer, memory);
 }
 
-/// throws    Error if rank 0 says what is wrong, or has gone
+/// Receives the memory from rank 0.
+/// throws    Error if rank 0 reports a problem, or is gone
 Descriptor receive_memory(const Descriptor& from, const std::string& rank_0) {
   Answer answer;
   Descriptor memory;
@@ -100,7 +101,8 @@ class Host {
            ". Start a process for each rank, on this host, with the same id of the world.";
   }
 
-  /// Lets in who has come, if it is one of ours: a process of the same user that says hello.
+  /// Admits a process that has come, if it is one of ours: of the same user, and with the right
+  /// first message.
   void admit() {
     Descriptor socket = accept_from(listener), memory;
     if (socket.get() < 0) return;
@@ -139,7 +141,8 @@ class Host {
              " and as process " + std::to_string(process) + ". Give each rank its own number.";
     return "";
   }
-  /// Refuses all if what they say differs. (Not before all have come, so that each is told.)
+  /// Refuses all ranks if their facts differ. (Only after all have come, so that each gets the
+  /// message.)
   void compare_facts() const {
     std::vector<Witness> all{{0, rank_name(0, getpid()), world.facts}};
     for (int r = 1; r < world.ranks; ++r) {

@@ -12,7 +12,7 @@
 namespace sinter::detail::shared_memory {
 namespace {
 
-/// Whether proc(5) says so; not where it says nothing.
+/// True if proc(5) reports the process as stopped.
 bool is_stopped(int process) {
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%d/stat", process);

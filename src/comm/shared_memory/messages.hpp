@@ -23,17 +23,17 @@ class Address {
   socklen_t bytes() const { return size; }
 };
 
-/// Makes a socket that keeps the bounds of messages, and lets nobody wait long for one that must have been
-/// sent.
+/// Makes a socket that keeps the bounds of messages, and gives up soon on a message that must have
+/// been sent.
 Descriptor new_socket();
-/// Takes the next connection, with the same patience; none if it has gone.
+/// Accepts the next connection, with the same time limit; none if it is gone.
 Descriptor accept_from(const Descriptor& listener);
 /// The process at the other end.
 ucred other_end(const Descriptor& socket);
 
 /// Sends bytes, and a descriptor unless it is -1. Who has gone is noticed elsewhere.
 void send_message(const Descriptor& to, const void* data, std::size_t size, int descriptor);
-/// Receives so many bytes, and the descriptor that came with them, if any. Returns false if no such
+/// Receives `size` bytes, and the descriptor that came with them, if any. Returns false if no such
 /// message has come.
 [[nodiscard]] bool receive_message(const Descriptor& from, void* data, std::size_t size,
                                    Descriptor& descriptor);

@@ -26,7 +26,7 @@ class SharedMemoryRank final : public QueuedRank<SharedMemoryRank>, private Coll
   const std::unique_ptr<Segment> owned;
   const Channels channels;
   GroupWorlds groups;
-  std::uint32_t sums = 0;  // so many values were summed
+  std::uint32_t sums = 0;  // number of values summed
 
  public:
   SharedMemoryRank(const World& w, std::unique_ptr<Segment> gathered)

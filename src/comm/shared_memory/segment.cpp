@@ -65,7 +65,7 @@ std::string rank_name(int rank, int process) {
 Segment::Segment(const Layout& layout)
     : file(memfd_create("sinter ranks", MFD_CLOEXEC)), lookout(layout.ranks) {
   size = size_for(layout);
-  // What is reserved now cannot be missing later, when it would end the process.
+  // Memory that is reserved now cannot be missing later, which would end the process.
   int error = file.get() < 0 || ftruncate(file.get(), off_t(size)) != 0 ? errno : 0;
   if (error == 0) error = posix_fallocate(file.get(), 0, off_t(size));
   if (error != 0)

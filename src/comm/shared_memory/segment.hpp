@@ -32,7 +32,7 @@ class Descriptor {
   }
   ~Descriptor();
   int get() const { return value; }
-  /// Gives the descriptor away.
+  /// Releases the descriptor without closing it.
   int release() { return std::exchange(value, -1); }
 };
 
@@ -41,7 +41,7 @@ std::string seconds(std::chrono::milliseconds time);
 /// "rank 1 (process 4711 on this host's name)"
 std::string rank_name(int rank, int process);
 
-/// What a rank says to the others.
+/// The state that a rank shows to the others.
 struct RankState {
   Count staged;  ///< chunks whose parts for others it has put into the buffer
   Count
@@ -52,11 +52,11 @@ struct RankState {
   double values[2][Communicator::most_values];
   std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
   std::int32_t bytes;  ///< of an element
-  std::int32_t peer;   ///< of its transfer, -1 where it has none
+  std::int32_t peer;   ///< of its transfer; -1 if there is none
   Operation operation;
   std::atomic<std::int32_t> awaits{
       -1};         ///< the rank whose send or receive it waits for; -1 if for none
-  Mismatch wrong;  ///< of what was sent to it, where there is one
+  Mismatch wrong;  ///< in a message to it, if there is one
   std::int32_t process;
 };
 
@@ -74,7 +74,7 @@ constexpr std::chrono::milliseconds look_around{100};  ///< at most so long, a d
 constexpr std::chrono::milliseconds most_suspended{3500};
 constexpr std::uint32_t layout_version = 7;
 
-/// How the buffer of a segment is divided.
+/// The layout of a segment's buffer.
 struct Layout {
   std::int32_t ranks;
   std::int32_t depth;  ///< chunks that take turns
@@ -119,9 +119,9 @@ class Segment {
   int ranks() const { return header().layout.ranks; }
   std::int64_t chunk() const { return header().layout.chunk; }
   RankState& state(int rank) const;
-  /// Where a rank puts its part of a chunk.
+  /// The place for a rank's part of a chunk.
   std::byte* staged(int rank, std::uint32_t chunk) const { return area(rank, chunk); }
-  /// Where the ranks put the sum.
+  /// The place for the sum.
   std::byte* sums(std::uint32_t chunk) const { return area(ranks(), chunk); }
 
   /// A rank's channels to the others, which live as long as the segment.
@@ -130,16 +130,16 @@ class Segment {
   /// Begins to watch the processes of all ranks.
   /// throws    RankError if one has died already
   void watch(int rank, std::chrono::milliseconds progress);
-  /// Waits until a count of a rank has reached what is wanted. Returns false if there is a failure,
-  /// which is that the rank has died, or does not go on, if nobody has seen another before.
+  /// Waits until a count of a rank reaches a number. Returns false if there is a failure: the rank
+  /// has died or does not go on, unless another failure was seen first.
   [[nodiscard]] bool await(Count RankState::* count, int rank, std::uint32_t want);
   /// Why nothing more is to be expected of what a rank sends or receives; none if there is a chance. `last`:
   /// when there was progress.
   Failure::Kind missing(int rank, std::chrono::steady_clock::time_point last);
   /// Who is to blame if this rank waits in vain for another, which may wait for a third.
   int culprit(int rank) const;
-  /// Whether sends and receives should end, as ranks have failed; or one has left, and without it the others
-  /// have seen no progress for a second.
+  /// True if sends and receives should end: ranks have failed, or one has left and there was no
+  /// progress for a second.
   bool is_hopeless(std::chrono::steady_clock::time_point last) const;
   /// Notes why the ranks cannot go on, and wakes all that wait.
   void fail(Failure::Kind kind, int rank) noexcept;

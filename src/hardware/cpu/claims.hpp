@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of a region nobody has begun yet.
+// The parts of a region that no thread has begun yet.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace sinter::kernel {
 
-/// The parts of one thread in one region that nobody has taken, numbered from 0: the thread takes
-/// them from the front, others from the back. It is one word, so that a part is taken once, and
-/// only in the region that the taker means. (A taker would have to stand still for 2^32 regions to take
-/// one for another.)
+/// The parts of one thread in one region that no thread has taken, numbered from 0: the thread
+/// takes them from the front, others from the back. It is one word, so that a part is taken once,
+/// and only in the region that the taker means. (A taker would have to stand still for 2^32 regions
+/// to confuse two.)
 class alignas(128) Claims {
  public:
-  /// So many parts fit.
+  /// The maximum number of parts.
   static constexpr int most = 0xffff;
 
   /// Opens a region: `parts` of them can be taken.

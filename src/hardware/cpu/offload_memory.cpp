@@ -23,7 +23,7 @@
 namespace sinter::detail {
 namespace {
 
-/// Whether a folder's files are in memory, so that nothing would leave it.
+/// True if a folder's files are in memory, so that nothing would leave it.
 bool is_in_memory(const std::string& folder) {
   struct statfs system;
   if (statfs(folder.c_str(), &system) != 0) return false;  // opening a file there says why
@@ -49,8 +49,7 @@ constexpr const char* elsewhere =
 int open_nameless(const std::string& folder) {
   int file = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
-  std::string name =
-      folder + "/.sinter-state-XXXXXX";  // where a file system has none without a name
+  std::string name = folder + "/.sinter-state-XXXXXX";  // for file systems without unnamed files
   file = mkostemp(name.data(), O_CLOEXEC);
   if (file >= 0) unlink(name.c_str());
   return file;
@@ -160,7 +159,7 @@ struct OffloadMemory::Place {
     if (file >= 0) close(file);
   }
 
-  /// Takes all of the room at once: a disk that is full says so before anything is done.
+  /// Reserves all of the room at once, so that a full disk is an error before anything is done.
   void reserve() const {
     const int error = posix_fallocate(file, 0, bytes);
     if (error == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for another.
+// A wait of one thread for another.
 #pragma once
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -22,7 +22,7 @@ inline void pause() {
 #endif
 }
 
-/// Whether `done` becomes true within so many pauses.
+/// True if `done` becomes true within a number of pauses.
 template <class Done>
 bool spin(int pauses, const Done& done) {
   for (int i = 0; i < pauses; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How work is cut into parts for the pool.
+// Cuts work into parts for the pool.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace sinter::kernel {
 /// Elements below which waking another thread costs more than it saves.
 inline constexpr std::int64_t grain = 8192;
 
-/// How many parts to make of `n` items of `cost` elements each: one for each thread, or fewer if
-/// there is little work.
+/// Returns the number of parts for `n` items of `cost` elements each: one for each thread, or fewer
+/// if there is little work.
 inline int parts_for(const Stream& stream, std::int64_t n, std::int64_t cost = 1) {
   std::int64_t most = std::max<std::int64_t>(n * cost / grain, 1);
   return int(std::min<std::int64_t>({most, std::max<std::int64_t>(n, 1), stream.threads()}));
@@ -34,20 +34,20 @@ void split(Stream& stream, std::int64_t n, std::int64_t cost, std::int64_t multi
   });
 }
 
-/// The same for a flat array of n elements.
+/// Splits a flat array of n elements.
 template <class F>
 void split_elements(Stream& stream, std::int64_t n, const F& body) {
   split(stream, n, 1, 64, body);
 }
 
-/// The same for rows with `width` elements each.
+/// Splits rows with `width` elements each.
 template <class F>
 void split_rows(Stream& stream, int rows, int width, const F& body) {
   split(stream, rows, width, 1,
         [&](std::int64_t begin, std::int64_t end) { body(int(begin), int(end)); });
 }
 
-/// The same for columns of a matrix with `rows` rows, in whole cache lines.
+/// Splits the columns of a matrix with `rows` rows, in whole cache lines.
 template <class F>
 void split_columns(Stream& stream, int rows, int columns, const F& body) {
   split(stream, columns, rows, 16,

@@ -40,8 +40,8 @@ alignas(64) thread_local Inside inside;
 
 using Clock = std::chrono::steady_clock;
 
-/// Moves the calling thread to another processor than this one, where it may run on another, and on
-/// no fewer than `threads`.
+/// Moves the calling thread to another processor than this one, if it may run on another, and on at
+/// least `threads`.
 void leave(int processor, int threads) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) || CPU_COUNT(&allowed) < threads) return;
@@ -90,7 +90,7 @@ struct Stream::Pool {
   alignas(128) std::atomic<Call> call{nullptr};
   std::atomic<const void*> body{nullptr};
   std::atomic<int> processor{-1};               // of the caller, when it began the region
-  std::uint32_t region = 0;                     // the caller's alone
+  std::uint32_t region = 0;                     // only for the caller
   alignas(128) std::atomic<int> unfinished{0};  // parts
 };
 
@@ -140,8 +140,8 @@ void Stream::Pool::help(int thread, std::uint32_t of) {
   finish(finished);
 }
 
-/// Where the caller runs on this worker's processor, one of them waits for the other's time slice,
-/// for as long as the system leaves both there.
+/// Moves a worker off the caller's processor. Otherwise one of them waits for the other's time
+/// slice, for as long as the system leaves both there.
 void Stream::Pool::part_from(Worker& worker) {
   const int here = sched_getcpu();
   if (here < 0 || here != processor.load(std::memory_order_relaxed)) return;

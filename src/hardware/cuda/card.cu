@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which card a thread computes on, and what it is.
+// The card on which a thread computes, and its properties.
 #include <cstdio>
 #include <memory>
 

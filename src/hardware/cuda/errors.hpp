@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA reports of a card.
+// Errors that CUDA reports.
 #pragma once
 #include <cuda_runtime.h>
 

@@ -9,8 +9,8 @@
 
 namespace sinter::kernel {
 
-/// Graphs in the order in which they were last asked for. Of more shapes than `most`, those that
-/// nobody has asked for the longest are forgotten, as each takes memory of the card.
+/// Graphs in the order in which they were last used. Beyond `most` shapes, those unused for the
+/// longest are dropped, as each takes memory of the card.
 template <class Graph>
 class GraphsByShape {
  public:

@@ -6,7 +6,7 @@
 #include <cuda_runtime.h>
 /// In front of a loop: it is unrolled as a whole, so that what it indexes lies in registers.
 #define SINTER_UNROLL _Pragma("unroll")
-/// In front of a loop: so many of its passes are made at once.
+/// In front of a loop: unrolls it by this number of passes.
 #define SINTER_UNROLL_BY(N) _Pragma(SINTER_TEXT(unroll N))
 #define SINTER_TEXT(words) #words
 #else

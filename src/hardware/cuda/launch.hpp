@@ -44,7 +44,7 @@ struct Grid {
 /// The most shared memory that a block can have on the thread's card.
 int most_shared_bytes();
 
-/// How many blocks have `count` of something, when each has so many.
+/// Returns the number of blocks for `count` items, `each` in a block.
 inline unsigned blocks_of(std::int64_t count, int each) {
   return unsigned((count + each - 1) / each);
 }
@@ -87,8 +87,8 @@ struct Stream::Pool {
   std::byte* scratch = nullptr;  // of a contract's kernels, from one to the next
 #ifdef __CUDACC__
   cudaStream_t raw = nullptr;   // where launches go
-  cudaStream_t body = nullptr;  // where they are captured that hang on a condition
-  // Copies that are made beside the launches: where, what they come after, and their end.
+  cudaStream_t body = nullptr;  // where launches under a condition are captured
+  // Copies beside the launches: their stream, what they come after, and their end.
   cudaStream_t side = nullptr;
   cudaEvent_t launched = nullptr, copied = nullptr;
   // Fetches and stores of state that lives in the memory of the host: the same of each.

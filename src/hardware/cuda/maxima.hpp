@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest of what the threads of a warp or a block have. What is no number is passed over, where
-// anything else is there.
+// Maxima over the threads of a warp or a block. NaN is ignored unless there is nothing else.
 #pragma once
 #include "hardware/cuda/sums.hpp"
 

@@ -104,8 +104,8 @@ void clear_on_device(kernel::Stream& stream, std::byte* at, std::int64_t bytes) 
 
 namespace {
 
-/// Copies what fill(place) writes at a place of the host to the device, in the order of the stream.
-/// In a graph, what it writes in each run is copied, from where the device copies it.
+/// Lets fill(place) write to host memory, and copies that to the device in the order of the stream.
+/// In a graph, each run copies what it writes, from where the device copies it.
 void put(kernel::Stream& stream, std::byte* to, std::size_t bytes, auto fill) {
   kernel::Stream::Pool& device = stream.device();
   if (device.mode != kernel::Mode::direct) {

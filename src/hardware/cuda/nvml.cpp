@@ -8,7 +8,7 @@
 namespace sinter::detail {
 namespace {
 
-// Of nvml.h, version 2 of its interface; each function returns 0 if it could do its work.
+// From nvml.h, version 2 of its interface; each function returns 0 on success.
 struct MemoryInfo {
   unsigned long long total, free, used;
 };
@@ -17,7 +17,7 @@ struct Utilization {
 };
 constexpr int gpu_temperature = 0;
 
-/// Calls a function of the library. Returns whether it is there and could do its work.
+/// Calls a function of the library. Returns true if it exists and succeeds.
 template <class... A>
 bool call(void* library, const char* name, A... arguments) {
   if (!library) return false;

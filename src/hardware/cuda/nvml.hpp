@@ -5,8 +5,8 @@
 
 namespace sinter::detail {
 
-/// The library, opened when the binary runs. Where it is missing, or does not know the card, there is
-/// nothing to say of it.
+/// The library, opened when the binary runs. If it is missing, or does not know the card, texts are
+/// empty.
 class Nvml {
  public:
   /// bus_id: of the card, as CUDA names it; its number may differ between CUDA and the library.
@@ -15,8 +15,8 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// "41.2/79.6 GiB 98 % 612 W 64 °C": memory that is taken by all processes, the part of the time in
-  /// which a kernel runs, power and temperature, without those that the card does not tell.
+  /// Returns "41.2/79.6 GiB 98 % 612 W 64 °C": memory in use by all processes, share of the time in
+  /// which a kernel runs, power and temperature, without those that the card does not report.
   std::string use() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream does with threads of the host where it computes on a card: there is the caller alone.
+// A stream's threads of the host, if it computes on a card: only the caller.
 #include "sinter/hardware/stream.hpp"
 
 namespace sinter::kernel {

@@ -41,7 +41,7 @@ Stream::Pool::Pool()
     check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
 }
 
-/// Of a card that has failed, each of these calls fails, and nothing is to be said of it again.
+/// After a failure of the card each of these calls fails, which needs no second report.
 Stream::Pool::~Pool() {
   for (cudaStream_t stream : {raw, side, fetches.raw, stores.raw}) cudaStreamSynchronize(stream);
   for (cudaStream_t stream : {raw, body, side, fetches.raw, stores.raw}) cudaStreamDestroy(stream);
@@ -59,7 +59,7 @@ std::byte* take_memory(std::size_t bytes) {
   void* at = nullptr;
   const cudaError_t error = cudaMalloc(&at, bytes);
   if (error == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // it is told, and not an error of later calls
+    cudaGetLastError();  // it is reported here, and is no error of later calls
     return nullptr;
   }
   check(error);
@@ -108,8 +108,8 @@ void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const 
   check(cudaEventRecord(device.copied, device.side));
 }
 
-/// A graph has the event itself, and waits for what it was recorded after when the graph is launched.
-/// (One that was never recorded is waited for by nobody.)
+/// Waits for copies. A graph has the event itself, and waits for what it was recorded after when
+/// the graph is launched. (Nothing waits for an event that was never recorded.)
 void join_copies(Stream& stream) {
   const Stream::Pool& device = stream.device();
   if (device.mode == Mode::tell) return;
@@ -174,7 +174,7 @@ void capture(Stream::Pool& device, CapturedGraph& to, void (*call)(const void*, 
   check(cudaGraphDestroy(graph));
 }
 
-/// Where a capture is: its graph, and what the next node comes after.
+/// The state of a capture: its graph, and what the next node comes after.
 struct Capture {
   cudaGraph_t graph = nullptr;
   const cudaGraphNode_t* before = nullptr;

@@ -20,12 +20,13 @@ namespace sinter::kernel {
 struct Left {
   std::uint32_t pairs[4];
 };
-/// Of 16 × 16 on the right, in two halves of 8 columns: column lane / 4 of each, in the rows 2 (lane %
-/// 4) and the next, then 8 rows on.
+/// A lane's numbers of 16 × 16 on the right, in two halves of 8 columns: column lane / 4 of each,
+/// in the rows 2 (lane % 4) and the next, then 8 rows on.
 struct Right {
   std::uint32_t pairs[4];
 };
-/// Of 16 × 8 sums: row lane / 4, then row lane / 4 + 8, each in the columns 2 (lane % 4) and the next.
+/// A lane's numbers of 16 × 8 sums: row lane / 4, then row lane / 4 + 8, each in the columns 2
+/// (lane % 4) and the next.
 struct Sums {
   float x[4];
 };
@@ -102,7 +103,7 @@ __device__ __forceinline__ void begin_copy(void* to, const void* from, bool ther
 #endif
 }
 
-/// What the thread has begun since the last call is a group of copies, be it none.
+/// Makes the copies that the thread has begun since the last call a group, even if there are none.
 __device__ __forceinline__ void end_group() {
 #ifdef __CUDACC__
   SINTER_TENSOR_CORES("cp.async.commit_group;" :: : "memory");

@@ -32,7 +32,7 @@ HWY_INLINE __m512i load_32(const float* from, int n) {
   return __m512i(_mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(first_16(n - 16), from + 16),
                                      _mm512_maskz_loadu_ps(first_16(n), from)));
 }
-/// The same of row i, zeros where there is none.
+/// Numbers of row i; zeros if there is no such row.
 template <class T>
 HWY_INLINE __m512i load_row(const T* from, std::int64_t stride, int i, int rows, int n) {
   return i < rows ? load_32(from + i * stride, n) : _mm512_setzero_si512();
@@ -78,7 +78,7 @@ HWY_INLINE void rows_to_tiles(const T* from, std::int64_t stride, int rows, int 
     _mm512_store_si512(to + i * 32, load_row(from, stride, i, rows, depth));
 }
 
-/// The same from 32 columns of 32 numbers.
+/// Packs from 32 columns of 32 numbers.
 template <class T>
 HWY_INLINE void columns_to_tiles(const T* from, std::int64_t stride, int rows, int depth,
                                  BFloat16* to) {

@@ -85,7 +85,7 @@ struct Strip {
     return causal ? std::clamp(first + strip<T> / 2 - first_key, 0, n) : n;
   }
 
-  /// Whether all queries see the key.
+  /// True if all queries see the key.
   bool sees(int key) const { return !causal || (key <= first && key > first + count - 1 - window); }
 
   /// x where the queries [first + q, …) see the key, else `other`.
@@ -173,8 +173,8 @@ HWY_INLINE void prefetch_next(const Attention<E>& a, Head h, const Strip<T>& s) 
   prefetch(a.dy + query * a.width + column, a.width, queries, depth);
 }
 
-/// Where the gradients of a head's keys and values are summed: in dk and dv, or beside them where
-/// their elements are narrow; null where nobody wants them.
+/// The sums of the gradients of a head's keys and values: in dk and dv, or beside them if their
+/// elements are narrow; null if they are not wanted.
 template <class E, class T = Wide<E>>
 struct KeySums {
   static constexpr bool beside = is_narrow<E>;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products of attention by tiles of bfloat16, over a unit of them as AmxProduct asks for it
-// (gemm_amx-inl.hpp). Include after attention-inl.hpp, in the pass of Highway's HWY_AVX3 alone.
+// (gemm_amx-inl.hpp). Include after attention-inl.hpp, only in the pass of Highway's HWY_AVX3.
 //
-// Both halves of a strip are multiplied with keys that the upper one alone sees, the lower one's p
-// being zeros. In causal attention these are the last 16 keys of a strip: to tell their tiles from
-// others would cost more than to multiply them.
+// Both halves of a strip are multiplied with keys that only the upper one sees; the lower one's p
+// are zeros. In causal attention these are the last 16 keys of a strip: to distinguish their tiles
+// would cost more than to multiply them.
 #pragma once
 #include "kernels/cpu/attention_bf16-inl.hpp"
 #include "kernels/cpu/gemm_amx-inl.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both directions of attention of bfloat16 share, whichever unit of the processor multiplies
-// it. Include after attention-inl.hpp, in the pass of Highway's HWY_AVX3 alone.
+// The common part of both directions of attention of bfloat16, for any unit of the processor that
+// multiplies it. Include after attention-inl.hpp, only in the pass of Highway's HWY_AVX3.
 //
 // Scores are sums of exact products; probabilities p, and the scores' gradients, are rounded to
 // bfloat16 before they are multiplied; all sums are fp32. Queries of a strip lie along the vectors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backward pass of attention of bfloat16, by any Products (attention_bf16-inl.hpp). Include
-// after attention-inl.hpp, in the pass of Highway's HWY_AVX3 alone.
+// after attention-inl.hpp, only in the pass of Highway's HWY_AVX3.
 #pragma once
 #include <algorithm>
 

@@ -23,7 +23,7 @@ struct Attention {
   int heads, width, key_width;
   AttentionSpan span;
   Dropout dropout;
-  // Of the backward pass alone. Nobody wants what is null; dk and dv are wanted together.
+  // Only for the backward pass. Null means not wanted; dk and dv are wanted together.
   const T* dy = nullptr;
   T *dq = nullptr, *dk = nullptr, *dv = nullptr;
   bool add_to_dq = false, add_to_keys = false;
@@ -79,7 +79,7 @@ struct Head {
   int head;
 };
 
-/// Calls visit(head) for each of so many heads of each sequence that has rows.
+/// Calls visit(head) for each head of each sequence that has rows.
 template <class F>
 void for_each_head(Sequences queries, Sequences keys, int heads, const F& visit) {
   assert(queries.count == keys.count);
@@ -101,7 +101,7 @@ struct KeyRange {
   int first, last;
 };
 
-/// Those that queries [first, first + count) see between them, in a sequence of `length` keys.
+/// The keys that queries [first, first + count) see between them, in a sequence of `length` keys.
 inline KeyRange seen_keys(AttentionSpan span, int length, int first, int count) {
   if (!span.causal) return {0, length};
   return {std::max(first + 1 - most_seen(span, length), 0), first + count};
@@ -125,8 +125,8 @@ extern const Bf16Attention* forced_bf16_attention;
 
 /// Spreads pieces of work of different cost over the threads. A piece is a head from its query
 /// `first` on: visit_all(visit) calls visit(head, first, cost) for each piece, and one thread calls
-/// run(head, first) for it. Which thread that is depends on the costs and the number of threads
-/// alone.
+/// run(head, first) for it. The choice of the thread depends only on the costs and the number of
+/// threads.
 template <class VisitAll, class Run>
 void balance(Stream& stream, std::int64_t elements_per_cost, const VisitAll& visit_all,
              const Run& run) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The products of attention by the instruction that multiplies pairs of bfloat16 (AVX-512 BF16: AMD
-// from Zen 4, Intel from Cooper Lake). Include after attention-inl.hpp, in the pass of Highway's
-// HWY_AVX3 alone.
+// from Zen 4, Intel from Cooper Lake). Include after attention-inl.hpp, only in the pass of
+// Highway's HWY_AVX3.
 #pragma once
 #include <algorithm>
 

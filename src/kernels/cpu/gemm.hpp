@@ -21,7 +21,7 @@ Matrix<T> columns_of(Matrix<T> m, int first, int last) {
   return {m.data + first, m.rows, last - first, m.stride, false};
 }
 
-/// Where element (row, column) of op(m) lies.
+/// The address of element (row, column) of op(m).
 template <class T>
 T* element_of(const Matrix<T>& m, int row, int column) {
   return m.transposed ? m.data + column * m.stride + row : m.data + row * m.stride + column;
@@ -54,7 +54,7 @@ Gemm preferred_gemm(MatmulInputs inputs = MatmulInputs::whole);
 /// requires  no matmul() was called yet; for vendor: has_vendor(); for pairs: has_pairs(); for
 ///           amx: has_amx()
 void force_gemm(Gemm gemm);
-/// What was forced for float and double, and for narrower inputs.
+/// The forced products for float and double, and for narrower inputs.
 struct ForcedGemm {
   std::optional<Gemm> whole, narrow;
 };
@@ -65,8 +65,8 @@ template <class T, class C>
 void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                Addend<C> addend);
 
-/// Whether LibTorch is here, was not done without (do_without_libtorch()), and has an MKL that can
-/// be kept to the calling thread. Opens it, once.
+/// True if LibTorch is found and not refused (do_without_libtorch()), and has an MKL that can be
+/// limited to the calling thread. Opens it, once.
 bool has_vendor();
 
 /// c = op(a) op(b), or += with `add`, by one thread. T: float or double.
@@ -87,7 +87,7 @@ inline constexpr int least_rows = 12;
 template <class T>
 void gemm_few(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
 
-/// Whether the processor multiplies pairs of BFloat16.
+/// True if the processor multiplies pairs of BFloat16.
 bool has_pairs();
 
 /// gemm_tiles() by that instruction, in at most 600 KB of stack. Subnormal numbers count as zero.
@@ -96,9 +96,9 @@ bool has_pairs();
 template <class T, class C>
 void gemm_pairs(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
-/// Whether the processor multiplies tiles of BFloat16 and the system lets this process do so: asks
-/// it, once. False where AVX-512 is switched off, and where a signal's stack is too small for the
-/// state of tiles.
+/// True if the processor multiplies tiles of BFloat16 and the system permits this process to; asks
+/// it once. False if AVX-512 is switched off, or a signal's stack is too small for the state of
+/// tiles.
 bool has_amx();
 
 /// gemm_pairs() by tiles of the processor, in at most 1.2 MB of stack. The calling thread has no

@@ -87,7 +87,7 @@ struct AmxProduct {
                            panels + std::int64_t(j) * whole + p * block);
       return;
     }
-    for (int p = 0; p < whole; p += 2) {  // in the order of memory: it may be far away
+    for (int p = 0; p < whole; p += 2) {  // in the order of memory, which may be distant
       const T* from = element_of(b, row + p, column);
       BFloat16* to = panels + p / step * step * block + p % step / 2 * 32;
       for (int j = 0; j < columns; j += block)

@@ -19,11 +19,11 @@ using Blas = void(const char* transa, const char* transb, const int* m, const in
                   const T* alpha, const T* a, const int* lda, const T* b, const int* ldb,
                   const T* beta, T* c, const int* ldc);
 
-/// What is called of the library.
+/// The functions of the library that are called.
 struct Vendor {
   Blas<float>* sgemm = nullptr;
   Blas<double>* dgemm = nullptr;
-  /// Of this thread. Returns the number that was set before.
+  /// Sets the number of threads for this thread. Returns the previous number.
   int (*set_threads)(int threads) = nullptr;
 
   bool whole() const { return sgemm && dgemm && set_threads; }

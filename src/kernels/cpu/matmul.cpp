@@ -47,7 +47,7 @@ void clear(Matrix<T> c) {
   for (int r = 0; r < c.rows; ++r) std::fill_n(c.data + r * c.stride, c.columns, T(0));
 }
 
-/// Whether there is something to add to; then c holds it.
+/// True if there is something to add to; c then holds it.
 template <class T>
 bool put_first(Addend<T> addend, Matrix<T> c) {
   if (addend && addend.data != c.data)

@@ -174,8 +174,8 @@ namespace {
 
 SINTER_DISPATCH(NormTable)
 
-/// Blocks are summed into at most `most_groups` partial sums, whose number and borders depend on n
-/// alone, and these in order.
+/// Blocks are summed into at most `most_groups` partial sums, and these in order. Their number and
+/// borders depend only on n.
 constexpr int most_groups = 256;
 
 /// Calls kernel(x, n, its group's sum) for each block, and then add(sum) for each group in order.

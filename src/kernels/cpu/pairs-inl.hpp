@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small products of bfloat16 held in registers, by the instruction that multiplies pairs of them
-// and adds both products to a float (AVX-512 BF16). Subnormal numbers count as zero. Include in the
-// pass of Highway's HWY_AVX3 alone, with its attributes and those of avx512bf16.
+// and adds both products to a float (AVX-512 BF16). Subnormal numbers count as zero. Include only
+// in the pass of Highway's HWY_AVX3, with its attributes and those of avx512bf16.
 #pragma once
 #include <hwy/highway.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over rows, for gradients of weights that all rows share: each block of rows has its own
-// partial sums, and they are added in order. The blocks depend on the number of rows alone, so that
-// the sums are the same for every number of threads.
+// partial sums, which are added in order. The blocks depend only on the number of rows, so the sums
+// are the same for every number of threads.
 #pragma once
 #include <algorithm>
 #include <cstdint>

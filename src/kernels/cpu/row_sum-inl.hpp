@@ -14,7 +14,7 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-/// Σ term(d, i) over a row. The order depends on the width alone.
+/// Σ term(d, i) over a row. The order depends only on the width.
 template <class T, class Term>
 HWY_INLINE T row_sum(int width, const Term& term) {
   const hn::ScalableTag<T> d;

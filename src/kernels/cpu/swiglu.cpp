@@ -15,7 +15,7 @@
 #define SINTER_SWIGLU_TABLE
 namespace sinter::kernel {
 namespace {
-/// A gradient's elements; no data where nobody wants it.
+/// A gradient's elements; no data if it is not wanted.
 template <class T>
 struct Slope {
   T* data;

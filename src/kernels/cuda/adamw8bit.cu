@@ -70,7 +70,7 @@ __global__ void step_blocks(float* master, const float* gradient, Moments moment
     master[i] = p;
     if (copy) copy[i] = C(p);
   }
-  // Behind these barriers nobody reads the scales any more.
+  // After these barriers no thread reads the scales any more.
   const float most_m = block_max(fabsf(m), shared.room), most_v = block_max(v, shared.room);
   if (i < n) {
     moments.mean[i] = signed_byte(m / (most_m > 0 ? most_m : 1), shared.with_sign);

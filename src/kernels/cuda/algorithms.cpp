@@ -112,7 +112,7 @@ class Trial {
   void* room = nullptr;
 };
 
-/// Where there is no memory to measure in, or nothing runs, the heuristic has the last word.
+/// If there is no memory to measure in, or nothing runs, the heuristic decides.
 Algorithm search(Stream::Pool& device, const Product& product) {
   const std::vector<Algorithm> candidates = propose(device.library, product);
   if (candidates.size() == 1) return candidates[0];
@@ -123,7 +123,7 @@ Algorithm search(Stream::Pool& device, const Product& product) {
   return candidates[std::size_t(std::max(best, 0))];
 }
 
-/// Whether this library, on this card, computes the product by it.
+/// True if this library, on this card, computes the product by it.
 bool computes(Stream::Pool& device, const Product& product, const Algorithm& algorithm) {
   cublasLtMatmulHeuristicResult_t checked{};
   return cublasLtMatmulAlgoCheck(device.library, product.what, product.first, product.second,

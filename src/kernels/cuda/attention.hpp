@@ -44,7 +44,7 @@ struct Span {
   }
 };
 
-/// What the forward pass takes.
+/// The operands of the forward pass.
 template <class T>
 struct Forward {
   Heads<const T> q, k, v;
@@ -54,7 +54,7 @@ struct Forward {
   Span span;
   std::int32_t heads, depth;
 };
-/// What the backward pass takes.
+/// The operands of the backward pass.
 template <class T>
 struct Backward {
   Heads<const T> q, k, v, y, dy;
@@ -63,7 +63,7 @@ struct Backward {
   Span span;
   std::int32_t heads, depth;
 };
-/// Where gradients go; no data where nobody wants them.
+/// The places of gradients; no data if they are not wanted.
 template <class T>
 struct Gradients {
   Heads<T> dq, dk, dv;
@@ -75,7 +75,7 @@ struct Tile {
   int sequence, start, length, first, count;
 };
 
-/// How many blocks must be launched for tiles of so many rows, wherever the sequences start:
+/// Returns the number of blocks to launch for tiles of `rows` rows, wherever the sequences start:
 /// sequence s has those from starts[s] / rows + s on, of which the last ones may be empty.
 inline unsigned blocks_of(const Sequences& sequences, int rows) {
   return unsigned(sequences.total / rows + sequences.count);
@@ -112,7 +112,7 @@ __device__ __forceinline__ Range queries_seeing(const Span& span, const Tile& ke
   return {keys.first, last < length ? last : length};
 }
 
-/// Whether a query sees a key; `most`: Span::most_seen() of the sequence.
+/// True if a query sees a key; `most`: Span::most_seen() of the sequence.
 __device__ __forceinline__ bool sees(const Span& span, int most, int query, int key) {
   return (span.causal == 0) | ((key <= query) & (key > query - most));
 }
@@ -121,8 +121,7 @@ __device__ __forceinline__ int thread_of_block() {
   return int(threadIdx.y) * across + int(threadIdx.x);
 }
 
-/// Copies columns [first, first + depth_part) of `rows` rows, as far as there are so many, into
-/// shared memory, widened.
+/// Copies columns [first, first + depth_part) of up to `rows` rows into shared memory, widened.
 template <class T, class S>
 __device__ void load_rows(const T* from, int row, int rows, int first, int depth, S* to) {
   const int columns = depth - first < depth_part ? depth - first : depth_part;
@@ -175,7 +174,8 @@ struct Room {
   }
 };
 
-/// Rows of a block's tile: so many that a multiprocessor has room for two blocks, or the fewest.
+/// Rows of a block's tile: the number with which a multiprocessor has room for two blocks, or the
+/// fewest.
 template <class S>
 int rows_for(int depth) {
   constexpr int fewest = 16, most_bytes = 113 << 10;

@@ -22,11 +22,12 @@ void propagate_by_tensor_cores(Stream& stream, const Backward<BFloat16>& in,
                                const Gradients<BFloat16>& out, float* products,
                                const Dropout& dropout);
 
-/// Whether this binary's code for the card multiplies bfloat16 by tensor cores: from compute capability 8.0 on.
+/// True if this binary's code for the card multiplies bfloat16 by tensor cores: from compute
+/// capability 8.0 on.
 bool has_tensor_cores();
 
-/// Whether there are kernels for heads of that width, and whether rows lie where they are copied from
-/// in 16 bytes at once.
+/// True if there are kernels for heads of that width, and rows begin where 16 bytes can be copied
+/// at once.
 template <class... H>
 bool fits_tensor_cores(int depth, const H&... heads) {
   constexpr int widest = 128, at_once = 8;
@@ -158,7 +159,7 @@ __device__ __forceinline__ float power_of_two(float x) {
 #endif
 }
 
-/// The smaller one; what is no number stays so.
+/// The smaller one; NaN stays NaN.
 __device__ __forceinline__ float smaller(float a, float b) {
 #ifdef __CUDACC__
   float least;
@@ -240,14 +241,14 @@ __device__ __forceinline__ void add_rows(const Products<Depth>& weights,
   }
 }
 
-/// Whether each of a warp's queries, the first of which is `query`, sees each of n keys from `key` on;
-/// likewise of a warp's keys and n queries.
+/// True if each of a warp's queries, the first of which is `query`, sees each of n keys from `key`
+/// on; likewise of a warp's keys and n queries.
 __device__ __forceinline__ bool all_see(const Span& span, int most, int query, int queries, int key,
                                         int keys) {
   return sees(span, most, query, key + keys - 1) && sees(span, most, query + queries - 1, key);
 }
 
-/// Whether none of those queries sees any of those keys.
+/// True if none of those queries sees any of those keys.
 __device__ __forceinline__ bool none_see(const Span& span, int most, int query, int queries,
                                          int key, int keys) {
   return span.causal != 0 && (key >= query + queries || key + keys <= query + 1 - most);

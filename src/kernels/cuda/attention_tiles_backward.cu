@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   for (QueryTiles tile{seeing, seeing.first, first_head}; tile.head < last_head;
        tile.step(), turn ^= 1) {
     wait_for_groups_but<0>();
-    __syncthreads();  // the tile is there, and nobody needs what the next one replaces
+    __syncthreads();  // the tile is loaded, and its predecessor no longer needed
     fetch_next(turn ^ 1);
     if (warp_row<Depth>() >= mine.count) continue;
     const int first = tile.first, n = tile.rows();
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   int turn = 0;
   for (int first = seen.first; first < seen.last; first += tile_rows, turn ^= 1) {
     wait_for_groups_but<0>();
-    __syncthreads();  // the tile is there, and nobody needs what the next one replaces
+    __syncthreads();  // the tile is loaded, and its predecessor no longer needed
     tiles.fetch(first + tile_rows, turn ^ 1);
     if (warp_row<Depth>() >= mine.count) continue;
     const int n = rows_of_tile(seen, first);

@@ -54,7 +54,7 @@ struct Softmax {
   }
 };
 
-/// A block has a tile of queries of a head. Drops: whether there is dropout.
+/// A block has a tile of queries of a head. Drops is true with dropout.
 template <int Depth, bool Drops>
 __global__ void __launch_bounds__(tile_threads, tile_blocks)
     attend_to_tiles(Forward<BFloat16> in, Told<Mask<float>> told) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   int turn = 0;
   for (int first = seen.first; first < seen.last; first += tile_rows, turn ^= 1) {
     wait_for_groups_but<0>();
-    __syncthreads();  // the tile is there, and nobody needs what the next one replaces
+    __syncthreads();  // the tile is loaded, and its predecessor no longer needed
     tiles.fetch(first + tile_rows, turn ^ 1);
     if (warp_row<Depth>() >= mine.count) continue;
     if (none_see(in.span, most, query, warp_rows<Depth>, first, tile_rows)) continue;

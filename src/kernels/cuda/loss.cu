@@ -27,8 +27,8 @@ __global__ void put_elements(const S* x, G* y, bool add, std::int64_t n) {
   for_each_element(n, [=](std::int64_t i) { put_element(y + i, x[i], add); });
 }
 
-/// Rounds rows to T where they lie; a block has a row. Behind the barrier nobody reads what is
-/// written: it takes half of the place of what was read.
+/// Rounds rows to T in place; a block has a row. After the barrier no thread reads what is
+/// overwritten: the results take half of the place of the inputs.
 template <class T>
 __global__ void narrow_row(Wide<T>* data, int columns) {
   const Wide<T>* from = data + std::int64_t(blockIdx.x) * columns;
@@ -74,7 +74,7 @@ struct Denominator {
     SINTER_UNROLL
     for (int k = 0; k < N; ++k) sum += exp(x[k] - base);
   }
-  /// Of all threads of a block.
+  /// Combines the values of all threads of a block.
   __device__ void reduce(S* room) {
     const S mine = most;
     most = block_max(mine, room);
@@ -127,14 +127,14 @@ __global__ void __launch_bounds__(most_threads)
     const int c = first + me * N;
     Pack<X, N> mine{};
     if (c < vocabulary) mine = load_pack<N>(Keeps ? kept + c : x + c);
-    // Behind the barrier nobody reads what narrower slopes take the place of.
+    // After the barrier no thread reads what narrower slopes replace.
     if (!Keeps && sizeof(Y) < sizeof(X)) __syncthreads();
     if (c >= in.stride) continue;
     Pack<Y, N> result{};
     if (add) result = load_pack<N>(slopes + c);
     SINTER_UNROLL
     for (int k = 0; k < N; ++k) {
-      // Of all elements, so that none waits at a branch for the others.
+      // Computed for all elements, so that no thread waits at a branch for others.
       const S share = exp(S(mine.x[k]) - softmax.most) * factor;
       S slope = S(result.x[k]) + (c + k < vocabulary ? share : S(0));
       if (c + k == target) slope -= weight;

@@ -17,7 +17,7 @@ __device__ __forceinline__ std::uint32_t random_bits(std::uint64_t key, std::uin
   return x ^ x >> 16;
 }
 
-/// What a kernel is told of dropout.
+/// The dropout of a kernel launch.
 template <class S>
 struct Mask {
   Dropout dropout;
@@ -27,7 +27,7 @@ struct Mask {
   explicit Mask(const Dropout& given)
       : dropout(given), threshold(keep_threshold(given)), scale(S(keep_scale(given))) {}
 
-  /// Whether anything may be dropped.
+  /// True if anything may be dropped.
   __device__ bool drops() const { return threshold != std::numeric_limits<std::int32_t>::min(); }
   /// x / (1 - p) if the element is kept, else 0. key: row_key() of its row.
   __device__ S apply(S x, std::uint64_t key, int column) const {

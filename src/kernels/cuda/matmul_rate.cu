@@ -56,7 +56,7 @@ class SquareProduct {
     run(1);
   }
 
-  /// Seconds that so many products take.
+  /// Returns the seconds that `count` products take.
   double run(int count) {
     const auto start = Clock::now();
     for (int k = 0; k < count; ++k)

@@ -8,7 +8,7 @@
 namespace sinter::kernel {
 namespace {
 
-/// Partial sums: their number and borders depend on n alone.
+/// Partial sums; their number and borders depend only on n.
 constexpr int threads = 256, group_size = 4096;
 constexpr std::int64_t most_groups = 1024;
 static_assert((most_groups + 1) * sizeof(double) <= Stream::Pool::scratch_bytes);

@@ -174,8 +174,8 @@ __device__ __forceinline__ void sum_columns(const Rows<T, S>& in, int first, int
   }
 }
 
-/// A block has every gridDim.x-th part of the rows, and reads it once from the card's memory. sums: of each
-/// block, or null where nobody wants them.
+/// A block has every gridDim.x-th part of the rows, and reads it once from the card's memory. sums:
+/// of each block, or null if they are not wanted.
 template <bool Centred, int N, class T, class S>
 __global__ void backward_rows(Rows<T, S> in, Gradients<T> out, S* sums) {
   if (sums) sums += std::int64_t(blockIdx.x) * (Centred ? 2 : 1) * in.width;

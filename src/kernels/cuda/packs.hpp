@@ -25,7 +25,7 @@ __device__ __forceinline__ void store_pack(T* at, const Pack<T, N>& pack) {
 template <class... T>
 inline constexpr int pack_size = 16 / int(std::min({sizeof(T)...}));
 
-/// Whether packs of any size may begin at all these places.
+/// True if packs of any size may begin at all these places.
 template <class... T>
 __host__ __device__ __forceinline__ bool may_be_packs(const T*... at) {
   return ((reinterpret_cast<std::uintptr_t>(at) | ...) & 15) == 0;

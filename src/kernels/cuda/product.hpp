@@ -66,7 +66,7 @@ struct Product {
   }
 };
 
-/// What the choice of an algorithm hangs on, beside the card and the library.
+/// The facts on which the choice of an algorithm depends, beside the card and the library.
 using ProductKey = std::array<std::int64_t, 16>;
 
 /// The algorithm for the products of a key. The first of them on a card is searched for: those that

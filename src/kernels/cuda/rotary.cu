@@ -36,7 +36,7 @@ __global__ void find_longest(Sequences sequences, std::int32_t* longest) {
   if (threadIdx.x == 0) *longest = most;
 }
 
-/// A thread has an angle, and every so many places of it.
+/// A thread computes one angle at every stride-th position.
 template <class S>
 __global__ void fill_table(Told<Rotary> rotary, const std::int32_t* places, S* table, int depth) {
   const int half = depth / 2, i = int(blockIdx.x) * warp + int(threadIdx.x);

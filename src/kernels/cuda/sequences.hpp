@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rows lie in sequences, whose starts only the device knows.
+// The places of rows in sequences, whose starts only the device knows.
 #pragma once
 #include "hardware/cuda/launch.hpp"
 #include "sinter/kernels/tensor.hpp"

@@ -9,7 +9,7 @@
 namespace sinter::kernel {
 namespace {
 
-/// A gradient's rows; no data where nobody wants it.
+/// A gradient's rows; no data if it is not wanted.
 template <class T>
 struct Gradient {
   T* data;
