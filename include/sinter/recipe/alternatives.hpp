@@ -59,7 +59,6 @@ struct With<R, P, slot::memory> : R {
 template <class Optimizer>
 inline constexpr Kind planned_update{.name = "update",
                                      .touch = touches::update<Optimizer>,
-                                     .run = executes::nothing,
                                      .role = Role::update,
                                      .workspace = executes::update_workspace<Optimizer>,
                                      .if_applied = true};
