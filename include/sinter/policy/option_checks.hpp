@@ -44,7 +44,7 @@ constexpr int stray_name(const boost::hana::tuple<boost::hana::pair<Names, Acces
 template <class Aggregate>
 constexpr int stray_name() {
   if constexpr (HasFields<Aggregate>) {
-    return detail::stray_name<Aggregate>(Aggregate::list_accessors());
+    return stray_name<Aggregate>(Aggregate::list_accessors());
   } else {
     return -1;
   }

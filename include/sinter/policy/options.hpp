@@ -129,7 +129,7 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
   void visit(auto function) {
     (
         [&] {
-          if constexpr (detail::Takes<decltype(function), P, decltype(Entry<P>::value)&>)
+          if constexpr (Takes<decltype(function), P, decltype(Entry<P>::value)&>)
             function(P{}, Entry<P>::value);
         }(),
         ...);
@@ -141,7 +141,7 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
   /// The values field by field, for printing and for files. They point into this object.
   std::vector<Option> list() {
     std::vector<Option> found;
-    (detail::add_fields<P>(Entry<P>::value, found), ...);
+    (add_fields<P>(Entry<P>::value, found), ...);
     return found;
   }
 };
@@ -152,9 +152,9 @@ auto set_of(PolicyList<All...>)
 
 /// The run-time options of all policies of the recipe R.
 template <class R>
-using OptionSet = decltype(detail::set_of<OptionsEntry>(typename R::all{}));
+using OptionSet = decltype(set_of<OptionsEntry>(typename R::all{}));
 /// The run state of all policies of the recipe R.
 template <class R>
-using StateSet = decltype(detail::set_of<StateEntry>(typename R::all{}));
+using StateSet = decltype(set_of<StateEntry>(typename R::all{}));
 
 }  // namespace sinter::detail

@@ -18,10 +18,9 @@ PoliciesThat<IsOffered, Policies...> offered_among(PolicyList<Policies...>);
 
 /// All policies that `describe` may suggest, in the order in which they are planned. Each has its
 /// words and its cost in its member `offered`.
-using OfferedPolicies = decltype(detail::offered_among(
-    detail::Joined<PolicyList<Checkpoint<{.policy = selective}>>, shipped::memory,
-                   shipped::precision, PolicyList<Fp16<{.masters = false}>>,
-                   shipped::optimizer>{}));
+using OfferedPolicies = decltype(offered_among(
+    Joined<PolicyList<Checkpoint<{.policy = selective}>>, shipped::memory, shipped::precision,
+           PolicyList<Fp16<{.masters = false}>>, shipped::optimizer>{}));
 
 /// A policy that `describe` may suggest, and what it would change in the plan.
 struct Alternative {
@@ -111,8 +110,8 @@ consteval auto allowed_of(PolicyList<Offered...>) {
 /// The alternatives that the recipe's rules allow.
 template <class R>
 std::vector<Alternative> alternatives_of() {
-  static constexpr std::array allowed = detail::allowed_of<R>(OfferedPolicies{});
-  return detail::alternatives_among(allowed, OfferedPolicies{});
+  static constexpr std::array allowed = allowed_of<R>(OfferedPolicies{});
+  return alternatives_among(allowed, OfferedPolicies{});
 }
 
 }  // namespace sinter::detail

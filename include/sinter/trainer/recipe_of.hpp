@@ -122,12 +122,12 @@ class RecipeOf : public RecipeView {
   }
 
   void set_constants() {
-    name = detail::short_type_name<R>();
-    policies = detail::policy_names(All{});
-    hooks = detail::hooks_found_in<R>(All{});
+    name = short_type_name<R>();
+    policies = policy_names(All{});
+    hooks = hooks_found_in<R>(All{});
     free_slots = detail::free_slots(All{});
     plan = &Plan<R>::view;
-    groups = detail::groups_of(All{});
+    groups = groups_of(All{});
     if constexpr (requires { R::model::template hugging_face<R>(); })
       hugging_face = R::model::template hugging_face<R>();
     on_host = R::device::on_host;
@@ -149,7 +149,7 @@ class RecipeOf : public RecipeView {
 
  public:
   RecipeOf() {
-    detail::require_device_of_this_build<R>();
+    require_device_of_this_build<R>();
     set_constants();
     set_data_facts();
     options = options_.list();
