@@ -52,16 +52,11 @@ struct OptionsEntry {
 };
 /// An entry of a PolicySet: the run state of a policy.
 template <class P>
-  requires requires { typename P::State; }
+  requires HasState<P>
 struct StateEntry {
   typename P::State value{};  ///< the state that the run changes
 };
 
-template <class P>
-std::string_view why_fixed(std::string_view name) {
-  if constexpr (hook::HasWhyFixed<P>) return P::why_fixed(name);
-  return "";
-}
 /// True if Aggregate is the policy's Options, and not its State, which may have fields of the same names.
 template <class P, class Aggregate>
 concept OptionsAre = std::is_same_v<typename P::Options, Aggregate>;
@@ -86,7 +81,7 @@ void add_fields(Aggregate& aggregate, std::vector<Option>& list) {
     for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
       Option option{P::slot::name, field.name, false, {}};
       if constexpr (OptionsAre<P, Aggregate>) {
-        option.why_fixed = why_fixed<P>(field.name);
+        option.why_fixed = hook::why_fixed<P>(field.name);
         option.adjustable = field.is_adjustable && option.why_fixed.empty();
         option.is_default = is_default(aggregate, value);
         if constexpr (is_number<Value> && HasFields<Aggregate>) option.range = &field.range;

@@ -43,35 +43,19 @@ struct FrozenProgram {
   }
 };
 
-/// Rewrites a program by the policy P if RewritesLast<P> is Last. P::rewrite() may have the recipe as a template
-/// argument. (Without a rewrite() nothing is copied: copies cost most in constant evaluation.)
-template <class R, bool Last, class P>
-constexpr void rewrite_by(const Model& model, Program& program) {
-  if constexpr (hook::RewritesLast<P> != Last) {
-    return;
-  } else if constexpr (hook::RewritesOf<P, R>) {
-    program = P::template rewrite<R>(model, std::move(program));
-  } else if constexpr (hook::RewritesAny<P>) {
-    program = P::rewrite(model, std::move(program));
-  }
-}
-/// Rewrites a program by each policy whose RewritesLast is Last, in their order.
+/// Rewrites a program by each policy whose rewrites_last is Last, in their order.
 template <class R, bool Last, class... Policies>
 constexpr void rewrite_by_all(PolicyList<Policies...>, const Model& model, Program& program) {
-  (rewrite_by<R, Last, Policies>(model, program), ...);
+  ((hook::rewrites_last<Policies> == Last ? hook::rewrite<Policies, R>(model, program) : void()),
+   ...);
 }
 
-/// Rewrites a program of evaluation or prediction by the policy P, if it has a rewrite_forward().
-template <class P>
-constexpr void rewrite_forward_by(const Model& model, Program& program) {
-  if constexpr (hook::RewritesForward<P>) program = P::rewrite_forward(model, program);
-}
 /// Returns a program of evaluation or prediction, rewritten by all policies of a list.
 template <class... Policies>
 constexpr Program forward_by_all(PolicyList<Policies...>, const Model& model,
                                  const Program& program) {
   Program rewritten = program;
-  (rewrite_forward_by<Policies>(model, rewritten), ...);
+  (hook::rewrite_forward<Policies>(model, rewritten), ...);
   return rewritten;
 }
 /// Returns a program of evaluation or prediction, rewritten by the policies of the recipe R.
@@ -239,7 +223,7 @@ struct PlanAsIs {
   /// parameter in a matmul (including the tied head; not biases, norms and look-ups). Its causal
   /// attention adds 6 × layers × width × context, with each pair of tokens counted once.
   static constexpr std::int64_t flops_per_token =
-      training_flops(model, R::data::context, second_context<typename R::data>());
+      training_flops(model, R::data::context, hook::second_context<typename R::data>);
 
   /// The plan with its type erased.
   static constexpr PlanView view{.model = model,
@@ -255,11 +239,11 @@ struct PlanAsIs {
                                  .micro = R::batch::micro,
                                  .evaluation_micro = evaluation_micro,
                                  .context = R::data::context,
-                                 .second_context = second_context<typename R::data>(),
+                                 .second_context = hook::second_context<typename R::data>,
                                  .vocabulary = R::data::vocabulary,
                                  .row_multiple = row_multiple<R>(),
                                  .recomputed = Training::inside,
-                                 .matmul_inputs = matmul_inputs_of<typename R::precision>(),
+                                 .matmul_inputs = hook::matmul_inputs<typename R::precision>,
                                  .optimizer = &tag_of<typename R::optimizer>,
                                  .forward_program = forward_program<R>};
 
@@ -361,7 +345,7 @@ constexpr bool takes_what_data_gives() {
 
 template <class R, class... Rules>
 constexpr bool model_obeys(RuleList<Rules...>) {
-  auto obeys = []<class Rule>(Rule*) {
+  [[maybe_unused]] auto obeys = []<class Rule>(Rule*) {
     constexpr bool holds = [](const Model& model) {
       if constexpr (requires { Rule::template holds<R>(model); }) {
         return Rule::template holds<R>(model);
@@ -377,14 +361,7 @@ constexpr bool model_obeys(RuleList<Rules...>) {
 /// True if the traced model obeys the `model_rules` of all policies.
 template <class R, class... All>
 constexpr bool model_obeys_all(PolicyList<All...>) {
-  auto obeys = []<class P>(P*) {
-    if constexpr (hook::HasModelRules<P>) {
-      return model_obeys<R>(typename P::model_rules{});
-    } else {
-      return true;
-    }
-  };
-  return (obeys(static_cast<All*>(nullptr)) && ...);
+  return (model_obeys<R>(hook::model_rules<All>) && ...);
 }
 }  // namespace detail
 
