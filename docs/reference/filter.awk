@@ -9,7 +9,8 @@
 # A line stays a line, so that warnings have the right numbers.
 
 BEGIN {
-  room = ARGV[1]
+  file = room = ARGV[1]
+  sub(/.*\//, "", file)
   sub(/.*include\/sinter\//, "", room)
   room = room ~ /\// ? substr(room, 1, index(room, "/") - 1) : "root"
   in_head = 1
@@ -19,13 +20,16 @@ BEGIN {
   if (room == "data") asks("DataPolicy", "context vocabulary")
   if (room == "data") asks("data_view.hpp", "unit paths_help open tokenizer prompt takes_tokenizer has_examples")
   if (room == "precision")
-    asks("PrecisionPolicy", "compute statistic gradient master accumulate state matmul_inputs")
-  if (room == "optimizer")
-    asks("OptimizerPolicy", "update regions learning_rate casts by_parameter workspace")
+    asks("PrecisionPolicy", "compute statistic gradient master accumulate")
+  if (room == "precision") asks("slot_hooks.hpp", "state matmul_inputs")
+  if (room == "optimizer") asks("OptimizerPolicy", "update regions learning_rate")
+  if (room == "optimizer") asks("slot_hooks.hpp", "casts by_parameter workspace")
   if (room == "schedule") asks("SchedulePolicy", "factor")
-  if (room == "clipping") asks("ClippingPolicy", "bound limit")
+  if (room == "clipping") asks("ClippingPolicy", "bound")
+  if (room == "clipping") asks("slot_hooks.hpp", "limit")
   if (room == "batch") asks("BatchPolicy", "micro")
-  if (room == "memory") asks("MemoryPolicy", "recomputed_inside keeps_whole Chosen fits")
+  if (room == "memory") asks("MemoryPolicy", "recomputed_inside Chosen fits")
+  if (room == "memory") asks("slot_hooks.hpp", "keeps_whole")
   if (room == "parallel") asks("ParallelPolicy", "ranks reduces")
   if (room == "device") asks("DevicePolicy", "on_host open")
   if (room == "layer")
@@ -86,8 +90,10 @@ function prose(line,    end, out) {
   return end < length(line) ? out " \\details " plain(substr(line, end + 2)) : out " \\details"
 }
 
-# Prints the comment that has been read: text[1] … text[count], each with its indent.
-function end_comment(    i, line, word, in_contract, in_table) {
+# Prints the comment that has been read: text[1] … text[count], each with its indent. That of a hook joins those of
+# the file.
+function end_comment(    i, line, word, in_contract, in_table, hook) {
+  hook = /^SINTER_(VALUE_|RECIPE_)?HOOK/
   if (count) {
     described = 1
     summary = ""
@@ -113,8 +119,8 @@ function end_comment(    i, line, word, in_contract, in_table) {
       if (!in_table) line = line " \\endverbatim"
     } else if (line != "") {
       in_contract = 0
-      if (i == 1) summing = 1
-      line = (i == 1 ? " \\brief " : " ") prose(line)
+      if (i == 1) summing = !hook
+      line = (i == 1 ? (hook ? " \\file " file " " : " \\brief ") : " ") prose(line)
     }
     print (i == 1 && !in_head ? indent[i] "/**" : "") line (i == count ? " */" : "")
     summary = summary (i == 1 ? substr(line, 8) : line)

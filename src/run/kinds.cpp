@@ -8,8 +8,6 @@
 
 namespace sinter::detail::executes {
 
-void nothing(Machine&, const Bound&) {}
-
 void load(Machine& machine, const Bound&) { machine.inputs().load(); }
 
 void calls(Machine&, const Bound& bound) {

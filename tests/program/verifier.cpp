@@ -19,10 +19,10 @@ namespace {
 
 /// An instruction that touches one thing, whose number is `what`.
 template <Use U, Space S, Role R = Role::none>
-constexpr Kind only{
-    "only",
-    [](const Model&, const Instruction& i, TouchList& out) { out.push_back({U, S, i.what}); },
-    executes::nothing, R};
+constexpr Kind only{.name = "only",
+                    .touch = [](const Model&, const Instruction& i,
+                                TouchList& out) { out.push_back({U, S, i.what}); },
+                    .role = R};
 
 using Plain = Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>>;
 using Reduced = Made<Letters, Gpt2<tiny>, Batch<{.global = 4, .micro = 1}>,
@@ -97,10 +97,9 @@ constexpr void touches_decision(const Model&, const Instruction&, TouchList& out
   touches::decision(Use::modify, out);
 }
 /// Reads nothing but where sequences start.
-constexpr Kind lengths{
-    "lengths",
-    [](const Model&, const Instruction&, TouchList& out) { touches::starts(Use::read, out); },
-    executes::nothing};
+constexpr Kind lengths{"lengths", [](const Model&, const Instruction&, TouchList& out) {
+                         touches::starts(Use::read, out);
+                       }};
 
 TEST_CASE("starts of sequences must be loaded before they are read") {
   // Units that see of their inputs only how many rows these have.
@@ -167,8 +166,7 @@ TEST_CASE("the norm must be taken once, before each update") {
 TEST_CASE("conditional instructions must follow the decision, and updates must be conditional") {
   Program p = shipped<Plain>();
   const int norm = find(p, Role::norm), update = find(p, Role::update);
-  static constexpr Kind early{
-      .name = "early", .touch = touches::nothing, .run = executes::nothing, .if_applied = true};
+  static constexpr Kind early{.name = "early", .touch = touches::nothing, .if_applied = true};
   static Kind always = *p[std::size_t(update)].kind;
   always.if_applied = false;
   Program too_early = p;
@@ -189,11 +187,8 @@ Program with_updates(const Kind& kind, const Kind* more) {
   return p;
 }
 TEST_CASE("updates must use up gradients and use a policy's state") {
-  static constexpr Kind idle{.name = "idle",
-                             .touch = touches::nothing,
-                             .run = executes::nothing,
-                             .role = Role::update,
-                             .if_applied = true};
+  static constexpr Kind idle{
+      .name = "idle", .touch = touches::nothing, .role = Role::update, .if_applied = true};
   expect(with_updates(idle, nullptr), "a gradient is made and not used up");
   expect(with_updates(idle, &only<Use::consume, Space::gradient>),
          "a policy's state is planned and never used");
@@ -212,9 +207,8 @@ TEST_CASE("an average must follow the update, once") {
 TEST_CASE("offloaded state must be fetched, stored and freed") {
   using Away =
       Made<Letters, Gpt2<tiny>, Batch<{.global = 3, .micro = 1}>, Offload<{.bucket_bytes = 1}>>;
-  static constexpr Kind make{"make", touches::offloaded_state<Use::write>, executes::nothing};
-  static constexpr Kind give_up{"give up", touches::offloaded_state<Use::consume>,
-                                executes::nothing};
+  static constexpr Kind make{"make", touches::offloaded_state<Use::write>};
+  static constexpr Kind give_up{"give up", touches::offloaded_state<Use::consume>};
   const Model& model = Plan<Away>::model;
   const Program p = shipped<Away>();
   CHECK(verify(model, p, one_rank).fine());
@@ -325,8 +319,8 @@ TEST_CASE("gradients must be reduced once, after the last was added and before t
 struct Split {
   Kind scatter = *find_kind(Role::reduce), norm = *find_kind(Role::norm),
        update = *find_kind(Role::update),
-       gather{"gather", exchange<Use::exchange>, executes::nothing, Role::gather},
-       await_gather{"await gather", exchange<Use::finish>, executes::nothing};
+       gather{.name = "gather", .touch = exchange<Use::exchange>, .role = Role::gather},
+       await_gather{"await gather", exchange<Use::finish>};
   std::vector<Region> regions{Plan<Reduced>::model.regions.begin(),
                               Plan<Reduced>::model.regions.end()};
   Model model = Plan<Reduced>::model;
@@ -406,10 +400,7 @@ constexpr const char *counts_twice = "a rank counts twice in the norm, the loss 
 TEST_CASE("a rank with all gradients must count once in the norm, the loss and votes") {
   Program p = shipped<Reduced>();
   const int norm = find(p, Role::norm), end = int(p.size());
-  static constexpr Kind again{.name = "again",
-                              .touch = touches_decision,
-                              .run = executes::nothing,
-                              .traffic = sum_first<1>};
+  static constexpr Kind again{.name = "again", .touch = touches_decision, .traffic = sum_first<1>};
   expect_of_ranks(with(p, norm, {&again}), counts_twice);
   expect_of_ranks(with(p, find(p, Role::end), {&again}), counts_twice);
   expect_of_ranks(with(p, end, {&again}), counts_twice);

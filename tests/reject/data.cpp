@@ -35,8 +35,8 @@ struct Numbers {
   static constexpr int context = 1, vocabulary = 0;
 };
 
-// Must not compile, has_examples_type: Sinter: a data policy has a member that the binary cannot use as it is
-// and: {"has_examples"} and: constexpr bool has_examples
+// Must not compile, has_examples_type: Sinter: a member of a policy has the name of a hook, but another form
+// and: the member has_examples of Policy and: constexpr bool has_examples
 struct Table : Numbers {
   static constexpr std::string_view has_examples = "yes";
 };
@@ -82,15 +82,15 @@ struct mine : Recipe<Labeller<>, LabelledText<"label", "a", "b", {.context = 16,
 // Must not compile, labelled_types_left_out: LabelledText: data and model do not agree on types of tokens
 struct mine : Recipe<Labeller<true>, LabelledText<"label", "a", "b", {.context = 16}>> {};
 
-// Must not compile, open_not_static: Sinter: a data policy has a member that the binary cannot use as it is
-// and: {"open"} and: make it static and public
+// Must not compile, open_not_static: Sinter: a member of a policy has the name of a hook, but another form
+// and: the member open of Policy and: make it static and public
 struct Table : Numbers {
   OpenedData open(const DataRequest& request) const;
 };
 struct mine : Recipe<Mlp<>, Table> {};
 
-// Must not compile (quick), open_signature: Sinter: a data policy has a member that the binary cannot use as it is
-// and: a_data_policy_has_another_member and: acme::Table and: {"open"}
+// Must not compile (quick), open_signature: Sinter: a member of a policy has the name of a hook, but another form
+// and: has_another_form and: acme::Table and: the member open of Policy
 // and: OpenedData open(const DataRequest&)
 namespace acme {
 struct Table : Numbers {
@@ -136,8 +136,8 @@ struct mine : Recipe<model, DialoguePairs<{.text = 8, .label = 8}>> {};
 // Must not compile, pairs_start: DialoguePairs: .start is not in the vocabulary
 struct mine : Recipe<detail::testing::Replier<258>, DialoguePairs<{.start = 258}>> {};
 
-// Must not compile, prompt_signature: Sinter: a data policy has a member that the binary cannot use as it is
-// and: {"prompt"} and: Prompt prompt(const Tokenizer&
+// Must not compile, prompt_signature: Sinter: a member of a policy has the name of a hook, but another form
+// and: the member prompt of Policy and: Prompt prompt(const Tokenizer&
 struct Lines : Numbers {
   static Prompt prompt(std::string_view text);
 };
@@ -146,15 +146,15 @@ struct mine : Recipe<Mlp<>, Lines> {};
 // Must not compile, second_axis: The model has an input on axis 1, and these data have one sequence at a time
 struct mine : Recipe<detail::testing::Replier<258>, Dialogue<{.text = 8, .label = 8}>> {};
 
-// Must not compile, takes_tokenizer_type: Sinter: a data policy has a member that the binary cannot use as it is
-// and: {"takes_tokenizer"} and: constexpr bool takes_tokenizer
+// Must not compile, takes_tokenizer_type: Sinter: a member of a policy has the name of a hook, but another form
+// and: the member takes_tokenizer of Policy and: constexpr bool takes_tokenizer
 struct Table : Numbers {
   static constexpr std::string_view takes_tokenizer = "yes";
 };
 struct mine : Recipe<Mlp<>, Table> {};
 
-// Must not compile, tokenizer_signature: Sinter: a data policy has a member that the binary cannot use as it is
-// and: {"tokenizer"} and: Tokenizer tokenizer()
+// Must not compile, tokenizer_signature: Sinter: a member of a policy has the name of a hook, but another form
+// and: the member tokenizer of Policy and: Tokenizer tokenizer()
 struct Words {
   using slot = sinter::slot::data;
   static constexpr int context = 8, vocabulary = 100;
@@ -163,8 +163,8 @@ struct Words {
 };
 struct mine : Recipe<Mlp<>, Words> {};
 
-// Must not compile, unit_type: Sinter: a data policy has a member that the binary cannot use as it is
-// and: {"unit"} and: constexpr DataUnit unit
+// Must not compile, unit_type: Sinter: a member of a policy has the name of a hook, but another form
+// and: the member unit of Policy and: constexpr DataUnit unit
 struct Table : Numbers {
   static constexpr std::string_view unit = "row";
 };

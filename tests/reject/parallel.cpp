@@ -23,11 +23,9 @@ struct look {
   struct slot {
     static constexpr std::string_view name = "look";
   };
-  static constexpr Kind kind{"look",
-                             [](const Model& model, const Instruction& i, TouchList& out) {
+  static constexpr Kind kind{"look", [](const Model& model, const Instruction& i, TouchList& out) {
                                touches::each(model, i, Use::read, Space::master, out);
-                             },
-                             detail::executes::nothing};
+                             }};
   static constexpr Program rewrite(const Model& model, Program program) {
     program.push_back({&kind, 0, short(model.order.size())});
     return program;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
+#include "sinter/memory/keep_all.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/parallel/ddp.hpp"
 #include "sinter/recipe/plan.hpp"
 #include "support/policies.hpp"
 using namespace sinter;
 
-// Must not compile, hook_arguments: Sinter: a policy does nothing
-// and: acme::Halved
+// Must not compile, hook_arguments: Sinter: a member of a policy has the name of a hook, but another form
+// and: acme::HalvedAlways and: the member rate_factor of Policy and: static double rate_factor(const Options&, int sequences)
 namespace acme {
 struct halving {
   static constexpr std::string_view name = "halving";
@@ -20,6 +22,15 @@ struct HalvedAlways {
 };
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::HalvedAlways> {};
+
+// Must not compile, hook_in_a_slot: Sinter: a member of a policy has the name of a hook, but another form
+// and: acme::Shared and: the member splits_weights of Policy and: static constexpr bool splits_weights
+namespace acme {
+struct Shared : Ddp<> {
+  static bool splits_weights(const Options&) { return true; }  // it is a constant
+};
+}  // namespace acme
+struct mine : Recipe<Mlp<>, acme::Shared> {};
 
 // Must not compile (quick), hook_misspelt: Sinter: a policy does nothing
 // and: acme::Halved and: sinter/policy/hooks.hpp lists all hooks
@@ -39,6 +50,29 @@ struct HalvedBy {
 };
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::HalvedBy> {};
+
+// Must not compile, hook_twice: Sinter: a member of a policy has the name of a hook, but another form
+// and: acme::Wasteful and: the member rewrite of Policy and: Program rewrite(const Model&, const Program&)
+namespace acme {
+struct Wasteful : KeepAll {
+  template <class R>
+  static constexpr Program rewrite(const Program& program) {
+    return program;
+  }
+  static constexpr int note = 1;
+};
+}  // namespace acme
+struct mine : Recipe<Mlp<>, acme::Wasteful> {};
+
+// Must not compile, hook_rules: Sinter: a member of a policy has the name of a hook, but another form
+// and: acme::Strict and: the member rules of Policy and: using rules = RuleList<...>
+namespace acme {
+struct Rule {};
+struct Strict : KeepAll {
+  using rules = Rule;  // it is no list
+};
+}  // namespace acme
+struct mine : Recipe<Mlp<>, acme::Strict> {};
 
 // Must not compile, incomplete_policy: this policy is not all that its slot asks for
 // and: acme::Momentum

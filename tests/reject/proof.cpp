@@ -31,10 +31,7 @@ constexpr void in_a_ring(const Model&, const Instruction&, const OnRank& on, Tra
   number.peer = (on.rank + 1) % on.ranks;
   out.push_back(number);
 }
-inline constexpr Kind pass{.name = "pass",
-                           .touch = touches::nothing,
-                           .run = detail::executes::nothing,
-                           .traffic = in_a_ring};
+inline constexpr Kind pass{.name = "pass", .touch = touches::nothing, .traffic = in_a_ring};
 struct mine : OfTwoLayers<Ending<Ddp<>, pass>> {};
 
 // Must not compile, depends_on_rank: the programs of this recipe's ranks do not fit together
@@ -45,10 +42,7 @@ constexpr void first_rank_alone(const Model&, const Instruction&, const OnRank& 
   if (on.rank == 0)
     out.push_back({Operation::all_reduce, Traffic::both, Space::decision, 1, 1, Element::f64});
 }
-inline constexpr Kind tell{.name = "tell",
-                           .touch = touches::nothing,
-                           .run = detail::executes::nothing,
-                           .traffic = first_rank_alone};
+inline constexpr Kind tell{.name = "tell", .touch = touches::nothing, .traffic = first_rank_alone};
 
 struct Telling : Ddp<> {
   template <class R>
@@ -72,10 +66,7 @@ constexpr void sum(const Model&, const Instruction&, const OnRank&, TrafficList&
 }
 template <Traffic::Does Does>
 constexpr Kind sum_kind(const char* name) {
-  return {.name = name,
-          .touch = touches::nothing,
-          .run = detail::executes::nothing,
-          .traffic = sum<Does>};
+  return {.name = name, .touch = touches::nothing, .traffic = sum<Does>};
 }
 inline constexpr Kind start = sum_kind<Traffic::starts>("start sum"),
                       await = sum_kind<Traffic::waits>("await sum");
@@ -98,10 +89,7 @@ constexpr void from_itself(const Model&, const Instruction&, const OnRank& on, T
   out.push_back(
       {Operation::broadcast, Traffic::both, Space::decision, 1, 1, Element::f64, 0, on.rank});
 }
-inline constexpr Kind tell{.name = "tell",
-                           .touch = touches::nothing,
-                           .run = detail::executes::nothing,
-                           .traffic = from_itself};
+inline constexpr Kind tell{.name = "tell", .touch = touches::nothing, .traffic = from_itself};
 struct mine : OfTwoLayers<Ending<SplitBatch<>, tell>> {};
 
 // Must not compile, swapped_buckets: the programs of this recipe's ranks do not fit together

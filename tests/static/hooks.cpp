@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hooks that Sinter finds in policies, and that those of every slot are called.
+#include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/sgd.hpp"
+#include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/recipe/plan.hpp"
 
@@ -31,6 +33,21 @@ template <class P>
 constexpr int acting = int(std::ranges::count(acting_hooks<P, with<P>>(), true, &Hook::found));
 static_assert(acting<Misspelt> == 0 && acting<Silent> == 1);
 static_assert(acting<Average<>> == 2);  // regions, rewrite<R>
+
+/// Constants have their defaults in policies without them, and words are no constants.
+struct Wordy {
+  using slot = sinter::slot::parallel;
+  static constexpr std::string_view splits_weights = "yes";
+};
+static_assert(hook::shards<Single> == 1 && !hook::splits_weights<Single>);
+static_assert(hook::shards<Zero<{.stage = 3, .ranks = 2}>> == 2);
+static_assert(hook::splits_weights<Zero<{.stage = 3, .ranks = 2}>>);
+static_assert(!hook::splits_weights<Wordy> && is_misfit<hook::splits_weights_hook, Wordy, void>());
+
+/// A hook that a requires clause leaves out is absent, and no misfit.
+static_assert(hook::KeepsWhole<Checkpoint<{.policy = selective, .every = 2}>>);
+static_assert(!hook::KeepsWhole<Checkpoint<>>);
+static_assert(hooks_fit<Checkpoint<>, with<Checkpoint<>>>());
 
 /// A function that takes policies with a hook is called for these, in their order.
 constexpr auto with_regions = [] {

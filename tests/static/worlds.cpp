@@ -57,10 +57,8 @@ constexpr void speak(const Model&, const Instruction& i, const OnRank& on, Traff
   out.push_back({O, Does, Space::value, i.what, 8, Element::f32, 0, (peer + on.ranks) % on.ranks});
 }
 template <Operation O, Traffic::Does Does, int On, bool Ring = true>
-constexpr Kind speaks{.name = "speak",
-                      .touch = touches::nothing,
-                      .run = executes::nothing,
-                      .traffic = speak<O, Does, On, Ring>};
+constexpr Kind speaks{
+    .name = "speak", .touch = touches::nothing, .traffic = speak<O, Does, On, Ring>};
 constexpr auto to = Operation::send, from = Operation::receive;
 constexpr auto starts = Traffic::starts, waits = Traffic::waits, both = Traffic::both;
 
@@ -92,8 +90,7 @@ static_assert(on_ranks(8,
 constexpr void exchange(const Model&, const Instruction&, const OnRank& on, TrafficList& out) {
   out.push_back({Operation::all_to_all, both, Space::value, 32, 8 * on.ranks, Element::f32});
 }
-constexpr Kind exchanges{
-    .name = "exchange", .touch = touches::nothing, .run = executes::nothing, .traffic = exchange};
+constexpr Kind exchanges{.name = "exchange", .touch = touches::nothing, .traffic = exchange};
 static_assert(
     on_ranks(8, {{&exchanges}, send, receive, await_send, await_receive, {&exchanges}}).fine());
 static_assert(on_ranks(8, {send, {&exchanges}, receive, await_send, await_receive}).what ==

@@ -16,7 +16,7 @@ struct batching {
 
 namespace detail {
 SINTER_RULE(
-    DataHaveExamples, requires { requires R::data::has_examples; },
+    DataHaveExamples, hook::has_examples<typename R::data>,
     "Batching: these data have no examples to put into batches. Why: a policy of the slot batching "
     "acts on examples of different lengths alone, and would do nothing here. Fix: leave it out, or "
     "train on data with examples, such as Dialogue.");

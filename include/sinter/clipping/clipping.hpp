@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction `norm`, made of a clipping policy. This folder holds the slot `clipping`.
 #pragma once
-#include "sinter/policy/hooks.hpp"
+#include "sinter/policy/slot_hooks.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/run/machine.hpp"
 
@@ -21,9 +21,7 @@ namespace executes {
 template <class Clipping>
 kernel::ClippingRule clipping_rule(const Machine& machine) {
   const auto& options = machine.options<Clipping>();
-  kernel::ClippingRule rule{.bound = Clipping::bound(options)};
-  if constexpr (hook::HasLimit<Clipping>) rule.limit = Clipping::limit(options);
-  return rule;
+  return {.bound = Clipping::bound(options), .limit = hook::limit<Clipping>(options)};
 }
 
 /// Computes the norm of all gradients, over all ranks, whether the step is applied (norm and loss are

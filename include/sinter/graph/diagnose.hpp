@@ -165,21 +165,6 @@ auto a_range_is_of_no_number() {
                 "the bounds out in SINTER_FIELDS of Policy::Options; only numbers have them.");
 }
 
-template <class Policy, Text Member>
-auto a_data_policy_has_another_member() {
-  static_assert(
-      sizeof(Policy) == 0,
-      "Sinter: a data policy has a member that the binary cannot use as it is. What: Policy and "
-      "the Member are in this error. Why: train, eval and generate call members of this name, and "
-      "would pass over one of another signature without a word. Fix: make it static and public, as "
-      "in OpenedData open(const DataRequest&), Tokenizer tokenizer(), Prompt prompt(const "
-      "Tokenizer&, "
-      "std::string_view), constexpr DataUnit unit, "
-      "constexpr std::string_view paths_help, constexpr bool takes_tokenizer, constexpr bool "
-      "has_examples; the first three may take const Options& before. See "
-      "sinter/data/data_view.hpp.");
-}
-
 template <class Recipe, Text Mistake, Text Unit, int Number>
 auto the_model_is_wrong() {
   static_assert(sizeof(Recipe) == 0,

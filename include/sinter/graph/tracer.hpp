@@ -171,11 +171,18 @@ class UnitTracer {
   }
 };
 
-/// Traces a model: external inputs and units.
+}  // namespace detail
+
+/// What a model's trace() and predict() are called with: declares the inputs of the model, joins units
+/// on them, and takes results. P is the precision policy.
+///   static constexpr void trace(auto& g) {
+///     auto x = g.unit("hidden", Hidden{}, g.template values<8>());
+///     g.result(g.unit("loss", Loss{}, x, g.template target_values<1>()));
+///   }
 template <class P>
 class Tracer {
  public:
-  Graph graph;  ///< what has been traced so far
+  detail::Graph graph;  ///< what has been traced so far
 
   /// An input of integer ids, one for each row.
   constexpr Ids tokens(int axis = 0) { return external<Ids>(axis, 0, false); }
@@ -253,12 +260,12 @@ class Tracer {
   static constexpr std::tuple<Value<W>...> as_tuple(std::tuple<Value<W>...> x) {
     return x;
   }
-  static constexpr std::tuple<Unknown> as_tuple(Unknown x) { return {x}; }
+  static constexpr std::tuple<detail::Unknown> as_tuple(detail::Unknown x) { return {x}; }
 
   /// True if a unit can be traced with these values.
   template <class B, class... V>
   static constexpr bool takes() {
-    return requires(UnitTracer<P>& g, V... x) { B::trace(g, x...); };
+    return requires(detail::UnitTracer<P>& g, V... x) { B::trace(g, x...); };
   }
   template <class B, class... V>
   constexpr auto numbered_unit(const char* name, int number, B block, V... x) {
@@ -270,8 +277,9 @@ class Tracer {
     }
   }
   template <class B, class... V>
-  constexpr Unknown refuse_unit(const char* name) {
-    if constexpr (!(std::is_same_v<V, Unknown> || ...)) (void)&unit_does_not_take<B, V...>;
+  constexpr detail::Unknown refuse_unit(const char* name) {
+    if constexpr (!(std::is_same_v<V, detail::Unknown> || ...))
+      (void)&detail::unit_does_not_take<B, V...>;
     graph.fault.note("a unit does not take the values joined to it", name, 0, true);
     return {};
   }
@@ -284,26 +292,26 @@ class Tracer {
                        as_tuple(x));
       return x;
     } else {
-      (void)&repeated_unit_does_not_take_its_results<Inside, X>;
+      (void)&detail::repeated_unit_does_not_take_its_results<Inside, X>;
       graph.fault.note("a repeated unit does not take its own results", name, 0, true);
-      return Unknown{};
+      return detail::Unknown{};
     }
   }
 
   template <class B, class... V>
   constexpr auto trace(B, V... x) {
-    Block block;
+    detail::Block block;
     block.first_node = int(graph.nodes.size());
     block.first_local = int(graph.locals.size());
     block.inputs = int(sizeof...(V));
     graph.blocks.push_back(block);
-    UnitTracer<P> inside(graph);
+    detail::UnitTracer<P> inside(graph);
     std::tuple inputs{inside.enter(x)...};  // braces: in the order written
     auto results =
         std::apply([&](auto... entered) { return B::trace(inside, entered...); }, inputs);
     std::apply(
         [&](auto... v) {
-          Block& made = graph.blocks.back();
+          detail::Block& made = graph.blocks.back();
           made.outputs = int(sizeof...(v));
           made.output = {v.id...};
         },
@@ -328,6 +336,5 @@ class Tracer {
     }
   }
 };
-}  // namespace detail
 
 }  // namespace sinter

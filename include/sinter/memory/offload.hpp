@@ -108,13 +108,7 @@ constexpr OffloadOptions offload_of() {
 /// True if ranks send each other whole weights.
 template <class Parallel>
 constexpr bool sends_whole() {
-  if constexpr (hook::HasAtRoot<Parallel>) {
-    return Parallel::at_root;
-  } else if constexpr (hook::HasShards<Parallel>) {
-    return Parallel::shards > 1 && !hook::SplitsWeights<Parallel>;
-  } else {
-    return false;
-  }
+  return hook::at_root<Parallel> || (hook::shards<Parallel> > 1 && !hook::splits_weights<Parallel>);
 }
 
 SINTER_RULE(OffloadLeavesTheHost,

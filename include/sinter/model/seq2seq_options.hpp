@@ -84,11 +84,7 @@ SINTER_RULE(WidthFits,
 /// The maximum number of rows of a sequence, over both sides.
 template <class Data>
 constexpr int longest() {
-  if constexpr (requires { Data::second_context; }) {
-    return std::max(int(Data::context), int(Data::second_context));
-  } else {
-    return Data::context;
-  }
+  return std::max(int(Data::context), hook::second_context<Data>);
 }
 SINTER_RULE(ContextWithinPositions, longest<typename R::data>() <= R::model::options.positions,
             "Seq2Seq: the data's texts or replies are longer than the model's positions. Why: "

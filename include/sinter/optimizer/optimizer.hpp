@@ -59,15 +59,10 @@ struct SpanOfParameter : ParameterSpan<M, G, S, C> {
   }
 };
 
-/// An optimizer that updates whole parameters, one at a time.
-template <class Optimizer>
-concept ByParameter = requires { Optimizer::by_parameter; } && Optimizer::by_parameter;
-
 /// True if layers read a copy of the weights that the optimizer writes as it updates the masters.
 template <class Optimizer>
 constexpr bool makes_copy(const Model& model) {
-  if constexpr (requires { Optimizer::casts; }) return Optimizer::casts && model.keeps_copy();
-  return false;
+  return hook::casts<Optimizer> && model.keeps_copy();
 }
 }  // namespace detail
 
@@ -115,7 +110,7 @@ class Updater {
   void run(const Bound& bound) const {
     const std::span touched = std::span(spaces).first(std::size_t(regions_end + copies));
     BoundUnits::run(machine, bound).each_slice(touched, [&](const PlacedSlice& slice) {
-      if constexpr (ByParameter<Optimizer>) {
+      if constexpr (hook::by_parameter<Optimizer>) {
         for (const short unit : slice.units)
           for (const Parameter& p : store.of_unit(unit))
             if (!p.frozen && slice.has(p.offset)) one(p, slice);

@@ -180,7 +180,7 @@ struct Zero {
   template <class R>
   static constexpr Program rewrite(const Model& model, const Program& program) {
     using Gradient = typename R::precision::gradient;
-    constexpr bool owned = detail::ByParameter<typename R::optimizer>;
+    constexpr bool owned = detail::hook::by_parameter<typename R::optimizer>;
     if constexpr (shards == 1)
       return Ddp<{.bucket_bytes = O.bucket_bytes, .ranks = 1}>::template rewrite<R>(model, program);
     const std::vector<detail::Bucket> buckets =
@@ -221,7 +221,7 @@ struct Zero {
   template <class R>
   static constexpr void update(const Kind* kind, const std::vector<detail::Bucket>& buckets,
                                Program& rewritten) {
-    constexpr bool owned = detail::ByParameter<typename R::optimizer>;
+    constexpr bool owned = detail::hook::by_parameter<typename R::optimizer>;
     for (const detail::Bucket& bucket : buckets) {
       rewritten.push_back({kind, bucket.what, bucket.count});
       if (splits_weights) continue;

@@ -5,7 +5,7 @@
 
 #include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
-#include "sinter/policy/hooks.hpp"
+#include "sinter/policy/slot_hooks.hpp"
 
 namespace sinter::detail {
 
@@ -252,11 +252,7 @@ struct RecomputedInside {
 /// What the memory policy Memory recomputes inside units.
 template <class Memory>
 constexpr RecomputedInside recomputed_by() {
-  if constexpr (hook::KeepsWhole<Memory>) {
-    return {Memory::recomputed_inside, Memory::keeps_whole};
-  } else {
-    return {Memory::recomputed_inside};
-  }
+  return {Memory::recomputed_inside, hook::keeps_whole<Memory>};
 }
 
 /// Plans all blocks; then, if some copies recompute nothing, all blocks again without recomputation.

@@ -47,8 +47,8 @@ constexpr void visit_each(PolicyList<Policies...>, auto& visit) {
 /// Nothing is compiled for the other policies.
 template <class... Policies, class Visit>
 constexpr void for_each_policy(PolicyList<Policies...>, Visit visit) {
-  using Taken = detail::PoliciesThat<detail::TakenBy<Visit>::template One, Policies...>;
-  detail::visit_each(Taken{}, visit);
+  using Taken = PoliciesThat<TakenBy<Visit>::template One, Policies...>;
+  visit_each(Taken{}, visit);
 }
 
 /// The slot of P; void if P is not a policy.

@@ -8,19 +8,15 @@
 // lines are made. An option that is not adjustable is fixed in the type, in most cases because it
 // changes code or the layout of memory.
 //
-// A policy of any slot may also have hooks, which are optional members (policy/hooks.hpp).
+// A policy of any slot may also have hooks, which are optional members (policy/hooks.hpp). Some slots
+// have hooks of their own (policy/slot_hooks.hpp).
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <concepts>
 #include <string_view>
 
-#include "sinter/hardware/stream.hpp"
 #include "sinter/policy/fields.hpp"
-#include "sinter/policy/hooks.hpp"
-#include "sinter/policy/offer.hpp"
-#include "sinter/policy/rules.hpp"
-#include "sinter/policy/slots.hpp"
-#include "sinter/program/model.hpp"
+#include "sinter/policy/slot_hooks.hpp"
 
 namespace sinter {
 
@@ -36,8 +32,6 @@ concept ModelPolicy = detail::Policy<P, slot::model>;
 /// optional members with which a binary reads them.
 ///   context      maximum rows of a sequence
 ///   vocabulary   ids are in [0, vocabulary); 0 without ids
-///   second_context   (optional) maximum rows of a sequence on axis 1 (HostBatch::second_starts);
-///                    `context` by default
 template <class P>
 concept DataPolicy = detail::Policy<P, slot::data> && requires {
   { P::context } -> std::convertible_to<int>;
@@ -50,8 +44,6 @@ concept DataPolicy = detail::Policy<P, slot::data> && requires {
 ///   gradient        gradients of parameters
 ///   master          master weights
 ///   accumulate      sums inside a layer
-///   state           (optional) the optimizer's state; the type of master by default
-///   matmul_inputs   (optional) what matmuls of layers do to fp32 inputs; nothing by default
 /// ensures   if compute is not master, a program casts the weights before it reads them
 template <class P>
 concept PrecisionPolicy = detail::Policy<P, slot::precision> && requires {
@@ -70,7 +62,7 @@ struct StateTypeOf {
 };
 /// StateTypeOf for a policy that states the type.
 template <class P>
-  requires requires { typename P::state; }
+  requires hook::HasStateType<P>
 struct StateTypeOf<P> {
   using type = typename P::state;  ///< the type that P states
 };
@@ -79,28 +71,12 @@ struct StateTypeOf<P> {
 template <class P>
 using StateOf = typename detail::StateTypeOf<P>::type;
 
-namespace detail {
-/// What matmuls of layers do to their fp32 inputs in the precision policy P.
-template <class P>
-constexpr kernel::MatmulInputs matmul_inputs_of() {
-  if constexpr (requires { P::matmul_inputs; }) {
-    return P::matmul_inputs;
-  } else {
-    return kernel::MatmulInputs::whole;
-  }
-}
-}  // namespace detail
-
 /// Updates parameters from gradients that are reduced and final.
 ///   update(options, stretch)       advances the master weights of a ParameterSpan by one step;
 ///                                  ParameterSpan::decision unscales and clips the gradients
 ///   regions                        all the state that must be in checkpoints
 ///   learning_rate(options)         the rate before the schedule
 ///   learning_rate(options, step)   (optional) the rate before the schedule at a step, from 1
-///   casts                          (optional) true if update() also writes the copy of the weights
-///   by_parameter                   (optional) true if update() takes parameters one by one, each
-///                                  whole
-///   workspace(layer, number)       (optional) the bytes that an update of this parameter needs
 template <class P>
 concept OptimizerPolicy =
     detail::Policy<P, slot::optimizer> && requires(const typename P::Options& o) {
@@ -125,8 +101,7 @@ concept SchedulePolicy =
 /// Clips gradients before the update, by their norm, their magnitudes, or not at all.
 ///   bound(options)   the maximum norm of all gradients together: beyond it, all are scaled down;
 ///                    infinity for no bound
-///   limit(options)   (optional) the maximum magnitude of each gradient after this scaling
-/// ensures   both are above 0
+/// ensures   the bound is above 0
 template <class P>
 concept ClippingPolicy =
     detail::Policy<P, slot::clipping> && requires(const typename P::Options& o) {
@@ -145,8 +120,6 @@ concept BatchPolicy = detail::Policy<P, slot::batch> && requires {
 /// Chooses which layers backward recomputes, so that forward need not keep their results (activation
 /// checkpointing).
 ///   recomputed_inside(layer)   true if such a layer is recomputed inside its unit's backward
-///   keeps_whole(copy)          (optional) true if this copy of a repeated unit, counted from 0,
-///                              recomputes nothing, whatever the other copies recompute
 ///   Chosen, fits               (optional) choose another recipe to plan, see Budget
 /// ensures   the step has the same bits as the plain program's
 template <class P>
@@ -157,15 +130,6 @@ concept MemoryPolicy = detail::Policy<P, slot::memory> && requires(const detail:
 /// Shares training among ranks: how many there are, what they communicate, and when.
 ///   ranks(options)   the number of ranks
 ///   reduces          true if gradients must be summed over the ranks before the norm
-///   shards           (optional) number of ranks over which the optimizer's state is sharded, and masters
-///                    if layers read a copy (Model::shards); ranks() then returns it for all options
-///   owners           (optional) true if its instructions support shards that are whole parameters,
-///                    each of one rank, for optimizers that take parameters whole (Model::owned)
-///   splits_gradients (optional) true if gradients are sharded, too: in each micro-batch its rewrite()
-///                    adds the sums over the ranks of what backward computes (Model::gradients)
-///   splits_weights   (optional) true if the weights that layers read are sharded, too: its rewrite() and
-///                    rewrite_forward() fetch a unit's weights before they are read (Model::fetches_weights)
-///   at_root          (optional) true if only one rank updates (Model::at_root)
 /// ensures   the step is that of one rank on the whole global batch, to rounding
 template <class P>
 concept ParallelPolicy =

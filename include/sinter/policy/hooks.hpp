@@ -1,131 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks of policies: members that Sinter looks for in a policy of any slot, with their
-// arguments. All code finds hooks by the concepts here. So a member of this name with other
-// arguments is no hook, and `describe` does not list it.
+// The hooks of policies of every slot: members that Sinter looks for, each with its contract and form.
+// `options` is the policy's Options, `state` its State.
 //
-// Options are checked when a recipe compiles, and when a trainer is made. In addition to the ranges
-// of single numbers a policy may have
-//   contradiction(options)   constexpr: returns the Contradiction between options, if there is one;
-//                            called only if each option is within its range
-//   why_fixed(name)          returns why an option that its list calls adjustable is fixed in this
-//                            policy; "" if it is adjustable
-// Any policy may also have
-//   offered            an Offer: the words and the cost with which `describe` suggests the policy
-//                      where it would save memory, if recipe/techniques.hpp lists it
-//   note<R>(options, limits), or, with the planner, note<R, PlanOf>()   returns a line that says
-//                      what the policy has chosen for the recipe R
-//   regions            an array of Region: state for each parameter, planned in the arena and saved
-//                      in checkpoints
-//   rules              a RuleList: what must hold of a recipe that uses the policy
-//   model_rules        a RuleList: what must hold of the traced model
-//   frozen             patterns for the names of parameters that are not trained
-//   parameter_groups   an array of ParameterGroup; a parameter is in the first that it matches
-//   row_multiple       rows of a micro-batch are padded to a multiple of it; the loss masks the padding
-//   by_shards          true if its kinds work on shards (Kind::by_shards), where ranks share the
-//                      update; each rank then holds only its shards of the policy's regions
-//   offloads_state     true if the optimizer's state lives outside of the arena (Region::row); its
-//                      rewrite() fetches a unit's state before its update and stores it afterwards
-//   offloads_weights   true if master weights live outside of the arena (Model::masters); its rewrites
-//                      also fetch a unit's master weights before they are read
-//   rewrites_last      true if its rewrite() runs after all others (only in a user's own slot)
-//   rewrite(model, program)           returns the program of training that replaces this one, at compile time
-//   rewrite_forward(model, program)   returns the program of evaluation or prediction that replaces this
-//                                     one; for predictions at each position also called at run time
-//   rate_factor(options, sequences)   a factor of the learning rate, for a batch of `sequences`; with
-//                                     a State, rate_factor(options, state, sequences)
-// A policy that carries plain numbers from step to step has
-//   State                                    an aggregate that lists them; in checkpoints, equal on all ranks
-// and may have
-//   initial(options)                         the first state, if it is not State{}
-//   loss_scale(state)                        the factor by which gradients are multiplied
-//   after_step(options, state, finite)       called after each step; returns true if it has handled
-//                                            a step that was not applied. It may take the step's
-//                                            figures (run/step_figures.hpp) in place of `finite`
-//   recover(options, state, step)            called with the figures of each step that no other
-//                                            policy has handled; returns the Reaction
-//                                            (recovery/reaction.hpp) to a step that was not applied.
-//                                            Its state survives a roll back. For the slot recovery
-//   after_evaluation(options, state, loss)   called with each validation loss
-// A schedule with a State has factor(options, state, step).
-// A policy that puts the examples of data into batches (data/batching.hpp) has
-//   batching(options, sequences), or batching(sequences) if it has no options
-//                                                   returns the Batching of at most `sequences`
-// A policy that chooses which tokens are shown and which are predicted (data/objective.hpp) has
-//   objective(options, tokens)                      returns the Objective for these tokens
-//   headline                                        the Figure (data/unit.hpp) shown beside the loss
-// A policy that changes the global batch in the course of training (data/batch_shape.hpp) has
-//   next_batch(options, limits, sequences, shape)   changes its part of the shape of the batch after
-//                                                   the first `sequences` sequences
-//   check_batch(options, limits)                    throws ArgumentError if options contradict
+// A member with a hook's name and another form does not compile. A hook that a requires clause of the
+// policy leaves out counts as absent. `describe` lists the hooks that each policy has.
+// A policy that carries plain numbers from step to step lists them in an aggregate State, which is in
+// checkpoints and equal on all ranks.
 #pragma once
-#include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "sinter/base/range.hpp"
+#include "sinter/graph/names.hpp"
+#include "sinter/policy/hook.hpp"
+#include "sinter/policy/offer.hpp"
+#include "sinter/policy/rules.hpp"
 #include "sinter/policy/slots.hpp"
-#include "sinter/program/model.hpp"
 
 namespace sinter {
 
 struct Batching;     // data/batching.hpp
 struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
-struct DataRequest;  // data/data_view.hpp
-struct DataTokens;   // data/objective.hpp
-struct Figure;       // data/unit.hpp
+struct DataTokens;  // data/objective.hpp
+struct Figure;      // data/unit.hpp
 struct Objective;
 struct StepFigures;
-struct Tokenizer;  // data/tokenizer/tokenizer.hpp
 enum class Reaction : std::uint8_t;
 
 namespace detail {
+template <class R>
+struct PlanAsIs;  // recipe/plan.hpp
+
 namespace hook {
 
+// ---- hooks that change the training step, or forbid recipes
+
 template <class P>
-concept HasRegions = requires { P::regions; };
-template <class P>
-concept HasRules = requires { typename P::rules; };
-template <class P>
-concept HasModelRules = requires { typename P::model_rules; };
-template <class P>
-concept HasFrozen = requires { P::frozen; };
-template <class P>
-concept HasParameterGroups = requires { P::parameter_groups; };
-template <class P>
-concept WorksOnShards = requires { P::by_shards; } && P::by_shards;
-template <class P>
-concept HasRowMultiple = requires {
-  { P::row_multiple } -> std::convertible_to<int>;
+concept HasRegions = requires {
+  P::regions.size();
+  { *P::regions.begin() } -> std::convertible_to<Region>;
 };
+/// `regions` is an array of Region: state for each parameter, planned in the arena and saved in
+/// checkpoints.
+SINTER_HOOK(regions, HasRegions<P>, "static constexpr std::array regions{Region{...}}");
 template <class P>
-concept RewritesAny =
-    requires(const Model& model, Program program) { P::rewrite(model, std::move(program)); };
+inline constexpr std::array<Region, 0> regions{};
+template <HasRegions P>
+inline constexpr auto& regions<P> = P::regions;
+
+template <class P>
+concept HasRules = requires { is_rule_list(typename P::rules{}); };
+/// `rules` is a RuleList: what must hold of a recipe that uses the policy.
+SINTER_HOOK(rules, HasRules<P>, "using rules = RuleList<...>");
+template <class P>
+inline constexpr RuleList<> rules{};
+template <HasRules P>
+inline constexpr typename P::rules rules<P>{};
+
+template <class P>
+concept HasModelRules = requires { is_rule_list(typename P::model_rules{}); };
+/// `model_rules` is a RuleList: what must hold of the traced model.
+SINTER_HOOK(model_rules, HasModelRules<P>, "using model_rules = RuleList<...>");
+template <class P>
+inline constexpr RuleList<> model_rules{};
+template <HasModelRules P>
+inline constexpr typename P::model_rules model_rules<P>{};
+
+template <class P>
+concept HasFrozen = requires {
+  { *P::frozen.begin() } -> std::convertible_to<const char*>;
+};
+/// `frozen` is an array of patterns for the names of parameters that are not trained.
+SINTER_HOOK(frozen, HasFrozen<P>, "static constexpr std::array frozen{..., of const char*}");
+template <class P>
+concept HasParameterGroups = requires {
+  { *P::parameter_groups.begin() } -> std::convertible_to<ParameterGroup>;
+};
+/// `parameter_groups` is an array of ParameterGroup; a parameter is in the first that it matches.
+SINTER_HOOK(parameter_groups, HasParameterGroups<P>,
+            "static constexpr std::array parameter_groups{ParameterGroup{...}}");
+/// Rows of a micro-batch are padded to a multiple of `row_multiple`; the loss masks the padding.
+SINTER_VALUE_HOOK(int, row_multiple, 1);
+
+template <class P>
+concept RewritesAny = requires(const Model& model, Program program) {
+  { P::rewrite(model, std::move(program)) } -> std::convertible_to<Program>;
+};
+template <class P, class R>
+concept RewritesOf = requires(const Model& model, Program program) {
+  { P::template rewrite<R>(model, std::move(program)) } -> std::convertible_to<Program>;
+};
+/// rewrite(model, program) returns the program of training that replaces this one, at compile time. It
+/// may have the recipe as a template argument.
+SINTER_RECIPE_HOOK(rewrite, (RewritesOf<P, R> || RewritesAny<P>),
+                   "static constexpr Program rewrite(const Model&, const Program&), which may be a "
+                   "template of the recipe");
+/// Rewrites a program by the policy P of the recipe R. (Without the hook nothing is copied: copies cost most
+/// in constant evaluation.)
+template <class P, class R>
+constexpr void rewrite(const Model& model, Program& program) {
+  if constexpr (RewritesOf<P, R>) {
+    program = P::template rewrite<R>(model, std::move(program));
+  } else if constexpr (RewritesAny<P>) {
+    program = P::rewrite(model, std::move(program));
+  }
+}
+
 template <class P>
 concept RewritesForward = requires(const Model& model, const Program& program) {
   { P::rewrite_forward(model, program) } -> std::same_as<Program>;
 };
-/// True if P has a rewrite() with the recipe R as its template argument.
-template <class P, class R>
-concept RewritesOf = requires(const Model& model, Program program) {
-  P::template rewrite<R>(model, std::move(program));
-};
+/// rewrite_forward(model, program) returns the program of evaluation or prediction that replaces this one.
+/// For predictions at each position it is also called at run time.
+SINTER_HOOK(rewrite_forward, RewritesForward<P>,
+            "static constexpr Program rewrite_forward(const Model&, const Program&)");
+/// Rewrites a program of evaluation or prediction by the policy P.
 template <class P>
-concept HasRateFactor = requires(const typename P::Options& options, int sequences) {
-  { P::rate_factor(options, sequences) } -> std::convertible_to<double>;
-};
+constexpr void rewrite_forward(const Model& model, Program& program) {
+  if constexpr (RewritesForward<P>) program = P::rewrite_forward(model, program);
+}
+
 template <class P>
 concept HasStateRateFactor =
     requires(const typename P::Options& options, const typename P::State& state, int sequences) {
       { P::rate_factor(options, state, sequences) } -> std::convertible_to<double>;
     };
 template <class P>
+concept HasRateFactor = requires(const typename P::Options& options, int sequences) {
+  { P::rate_factor(options, sequences) } -> std::convertible_to<double>;
+};
+template <class P>
+concept ScalesRate = HasRateFactor<P> || HasStateRateFactor<P>;
+/// rate_factor(options, sequences), or with a State rate_factor(options, state, sequences), returns a
+/// factor of the learning rate for a batch of `sequences`.
+SINTER_HOOK(rate_factor, ScalesRate<P>,
+            "static double rate_factor(const Options&, int sequences), which may take const State& "
+            "between");
+
+template <class P>
 concept HasLossScale = requires(const typename P::State& state) {
   { P::loss_scale(state) } -> std::convertible_to<double>;
 };
+/// loss_scale(state) returns the factor by which gradients are multiplied.
+SINTER_HOOK(loss_scale, HasLossScale<P>, "static double loss_scale(const State&)");
+
 template <class P>
 concept ActsAfterFinite =
     requires(typename P::Options& options, typename P::State& state, bool finite) {
@@ -138,222 +159,195 @@ concept ActsAfterFigures =
     };
 template <class P>
 concept ActsAfterStep = ActsAfterFinite<P> || ActsAfterFigures<P>;
+/// after_step(options, state, finite) is called after each step. It returns true if it has handled a
+/// step that was not applied. It may take the step's figures (run/step_figures.hpp) in place of `finite`.
+SINTER_HOOK(after_step, ActsAfterStep<P>,
+            "static bool after_step(const Options&, State&, bool finite or const StepFigures&)");
+/// Passes the figures of a step to the policy P. Returns true if P has handled it.
+template <ActsAfterStep P>
+bool after_step(const auto& options, auto& state, const auto& step) {
+  if constexpr (ActsAfterFinite<P>) {
+    return P::after_step(options, state, step.finite()) && !step.finite();
+  } else {
+    return P::after_step(options, state, step);
+  }
+}
+
 template <class P>
 concept Recovers = requires(const typename P::Options& options, typename P::State& state,
                             const StepFigures& step) {
   { P::recover(options, state, step) } -> std::same_as<Reaction>;
 };
+/// recover(options, state, step) is called with the figures of each step that no other policy has
+/// handled. It returns the Reaction (recovery/reaction.hpp) to a step that was not applied. Its state
+/// survives a roll back. For the slot recovery.
+SINTER_HOOK(recover, Recovers<P>,
+            "static Reaction recover(const Options&, State&, const StepFigures&)");
+
 template <class P>
-concept ActsAfterEvaluation = requires(typename P::Options& options, typename P::State& state,
+concept ActsAfterEvaluation = requires(const typename P::Options& options, typename P::State& state,
                                        double loss) { P::after_evaluation(options, state, loss); };
-template <class P>
-concept HasInitial = requires(const typename P::Options& options) { P::initial(options); };
-/// True if P changes the global batch in the course of training, for which it needs both members.
+/// after_evaluation(options, state, loss) is called with each validation loss.
+SINTER_HOOK(after_evaluation, ActsAfterEvaluation<P>,
+            "static void after_evaluation(const Options&, State&, double loss)");
+
 template <class P>
 concept ShapesBatches =
     requires(const typename P::Options& options, const BatchLimits& limits, BatchShape& shape) {
       P::next_batch(options, limits, std::uint64_t(0), shape);
       P::check_batch(options, limits);
     };
-/// True if P puts examples into batches as its options determine.
+/// next_batch(options, limits, sequences, shape) changes its part of the shape of the batch after the
+/// first `sequences` sequences (data/batch_shape.hpp). A policy that has it also has
+/// check_batch(options, limits), which throws ArgumentError if options contradict.
+SINTER_HOOK(next_batch, ShapesBatches<P>,
+            "static void next_batch(const Options&, const BatchLimits&, std::uint64_t sequences, "
+            "BatchShape&), beside static void check_batch(const Options&, const BatchLimits&)");
+
 template <class P>
 concept BatchesByOptions = requires(const typename P::Options& options) {
   requires std::same_as<decltype(P::batching(options, 1)), Batching>;
 };
-/// True if P puts examples into batches, with or without options.
 template <class P>
 concept BatchesExamples =
     BatchesByOptions<P> || requires { requires std::same_as<decltype(P::batching(1)), Batching>; };
-/// True if P chooses which tokens are shown and which are predicted.
+/// batching(options, sequences), or batching(sequences), returns the Batching (data/batching.hpp) of at
+/// most `sequences` sequences: how the examples of data are put into batches.
+SINTER_HOOK(batching, BatchesExamples<P>,
+            "static Batching batching(int sequences), which may take const Options& before");
+/// The Batching by the policy P.
+template <BatchesExamples P>
+auto batching(const auto& options, int sequences) {
+  if constexpr (BatchesByOptions<P>) {
+    return P::batching(options, sequences);
+  } else {
+    return P::batching(sequences);
+  }
+}
+/// `pads` is true if `batching` pads sequences (Batching::pads).
+SINTER_VALUE_HOOK(bool, pads, false);
+
 template <class P>
 concept HasObjective = requires(const typename P::Options& options, const DataTokens& tokens) {
   requires std::same_as<decltype(P::objective(options, tokens)), Objective>;
 };
-/// True if P chooses the figure that is shown beside the loss.
+/// objective(options, tokens) returns the Objective (data/objective.hpp) for these tokens: which are
+/// shown and which are predicted.
+SINTER_HOOK(objective, HasObjective<P>,
+            "static Objective objective(const Options&, const DataTokens&)");
+
+// ---- hooks that assist these, or describe the policy
+
+template <class P>
+concept HasInitial = requires(const typename P::Options& options) {
+  { P::initial(options) } -> std::convertible_to<typename P::State>;
+};
+/// initial(options) returns the first state, if that is not State{}.
+SINTER_HOOK(initial, HasInitial<P>, "static State initial(const Options&)");
+/// The first state of the policy P.
+template <class P>
+typename P::State initial(const auto& options) {
+  if constexpr (HasInitial<P>) return P::initial(options);
+  return {};
+}
+
 template <class P>
 concept HasHeadline =
     HasObjective<P> && requires { requires std::same_as<decltype(P::headline), const Figure>; };
+/// `headline` is the Figure (data/unit.hpp) that is shown beside the loss. For policies with an objective.
+SINTER_HOOK(headline, HasHeadline<P>, "static constexpr Figure headline, beside objective()");
+
 template <class P>
-concept HasContradiction =
-    requires(const typename P::Options& options) { P::contradiction(options); };
+concept HasContradiction = requires(const typename P::Options& options) {
+  { P::contradiction(options) } -> std::convertible_to<Contradiction>;
+};
+/// contradiction(options) returns the Contradiction between options, if there is one. It is constexpr, and
+/// called when a recipe compiles and when a trainer is made, if each option is within its range.
+SINTER_HOOK(contradiction, HasContradiction<P>,
+            "static constexpr Contradiction contradiction(const Options&)");
+/// The contradiction between options of the policy P; false, as a bool, if there is none.
+template <class P>
+constexpr Contradiction contradiction(const auto& options) {
+  if constexpr (HasContradiction<P>) return P::contradiction(options);
+  return {};
+}
+
 template <class P>
 concept HasWhyFixed = requires(std::string_view name) {
   { P::why_fixed(name) } -> std::convertible_to<std::string_view>;
 };
-/// True if the optimizer P has workspace(): the bytes that the update of a parameter needs.
+/// why_fixed(name) returns why an option that its list calls adjustable is fixed in this policy; "" if it
+/// is adjustable.
+SINTER_HOOK(why_fixed, HasWhyFixed<P>,
+            "static constexpr std::string_view why_fixed(std::string_view option)");
+/// The reason why an option of the policy P is fixed, or "".
 template <class P>
-concept HasWorkspace = requires(const Layer& layer, int parameter) {
-  { P::workspace(layer, parameter) } -> std::convertible_to<std::int64_t>;
+std::string_view why_fixed(std::string_view name) {
+  if constexpr (HasWhyFixed<P>) return P::why_fixed(name);
+  return "";
+}
+
+template <class P>
+concept HasOffered = requires {
+  { P::offered } -> std::convertible_to<Offer>;
 };
-template <class P>
-concept HasCasts = requires { P::casts; };
-template <class P>
-concept HasByParameter = requires { P::by_parameter; };
-/// True if the parallel policy P has `shards`; see ParallelPolicy.
-template <class P>
-concept HasShards = requires {
-  { P::shards } -> std::convertible_to<int>;
-};
-template <class P>
-concept HasAtRoot = requires {
-  { P::at_root } -> std::convertible_to<bool>;
-};
-/// True if the parallel policy P has `owners`; see ParallelPolicy.
-template <class P>
-concept HasOwners = requires {
-  { P::owners } -> std::convertible_to<bool>;
-};
-template <class P>
-concept HasSplitsGradients = requires {
-  { P::splits_gradients } -> std::convertible_to<bool>;
-};
-template <class P>
-concept SplitsGradients = HasSplitsGradients<P> && P::splits_gradients;
-template <class P>
-concept HasSplitsWeights = requires {
-  { P::splits_weights } -> std::convertible_to<bool>;
-};
-template <class P>
-concept SplitsWeights = HasSplitsWeights<P> && P::splits_weights;
-template <class P>
-concept HasOffloadsState = requires {
-  { P::offloads_state } -> std::convertible_to<bool>;
-};
-template <class P>
-concept OffloadsState = HasOffloadsState<P> && P::offloads_state;
-template <class P>
-concept HasRewritesLast = requires {
-  { P::rewrites_last } -> std::convertible_to<bool>;
-};
-template <class P>
-concept RewritesLast = HasRewritesLast<P> && P::rewrites_last;
-template <class P>
-concept HasOffloadsWeights = requires {
-  { P::offloads_weights } -> std::convertible_to<bool>;
-};
-template <class P>
-concept OffloadsWeights = HasOffloadsWeights<P> && P::offloads_weights;
-/// True if the precision policy P has a type for the optimizer's state.
-template <class P>
-concept HasStateType = requires { sizeof(typename P::state); };
-template <class P>
-concept HasMatmulInputs = requires { P::matmul_inputs; };
-/// True if the data policy P has open(); see data/data_view.hpp.
-template <class P>
-concept HasOpen = requires(const DataRequest& request) { P::open(request); } ||
-                  requires(const DataRequest& request) { P::open(P::options, request); };
-template <class P>
-concept HasTokenizer = requires { P::tokenizer(); } || requires { P::tokenizer(P::options); };
-template <class P>
-concept HasPrompt = requires(const Tokenizer& tokenizer, std::string_view text) {
-  P::prompt(tokenizer, text);
-} || requires(const Tokenizer& tokenizer, std::string_view text) {
-  P::prompt(P::options, tokenizer, text);
-};
-template <class P>
-concept HasUnit = requires { P::unit; };
-template <class P>
-concept HasPathsHelp = requires { P::paths_help; };
-template <class P>
-concept HasTakesTokenizer = requires { P::takes_tokenizer; };
-template <class P>
-concept HasHasExamples = requires { P::has_examples; };
-/// True if the clipping policy P has limit(); see ClippingPolicy.
-template <class P>
-concept HasLimit = requires(const typename P::Options& options) {
-  { P::limit(options) } -> std::convertible_to<double>;
-};
-/// True if the memory policy P has keeps_whole(); see MemoryPolicy.
-template <class P>
-concept KeepsWhole = requires(int copy) {
-  { P::keeps_whole(copy) } -> std::convertible_to<bool>;
-};
-template <class P>
-concept HasOffered = requires { P::offered; };
-/// True if P has a note for the recipe R that follows from options.
+/// `offered` is an Offer: the words and the cost with which `describe` suggests the policy where it would
+/// save memory, if recipe/techniques.hpp lists it.
+SINTER_HOOK(offered, HasOffered<P>, "static constexpr Offer offered");
+
 template <class P, class R>
 concept NotesOptions = requires(const typename P::Options& options, const BatchLimits& limits) {
   { P::template note<R>(options, limits) } -> std::convertible_to<std::string>;
 };
-/// True if P has a note for the recipe R that follows from its plan; PlanOf is the planner.
-template <class P, class R, template <class> class PlanOf>
+template <class P, class R>
 concept NotesPlan = requires {
-  { P::template note<R, PlanOf>() } -> std::convertible_to<std::string>;
+  { P::template note<R, PlanAsIs>() } -> std::convertible_to<std::string>;
 };
+/// note<R>(options, limits), or note<R, PlanOf>() with the planner, returns a line that says what the
+/// policy has chosen for the recipe R.
+SINTER_RECIPE_HOOK(
+    note, (NotesOptions<P, R> || NotesPlan<P, R>),
+    "template <class R> static std::string note(const Options&, const BatchLimits&)");
+
+/// `by_shards` is true if its kinds work on shards (Kind::by_shards), where ranks share the update. Each
+/// rank then holds only its shards of the policy's regions.
+SINTER_VALUE_HOOK(bool, by_shards, false);
+/// `offloads_state` is true if the optimizer's state lives outside of the arena (Region::row). Its rewrite()
+/// fetches a unit's state before its update and stores it afterwards.
+SINTER_VALUE_HOOK(bool, offloads_state, false);
+/// `offloads_weights` is true if master weights live outside of the arena (Model::masters). Its rewrites
+/// also fetch a unit's master weights before they are read.
+SINTER_VALUE_HOOK(bool, offloads_weights, false);
+/// `rewrites_last` is true if its rewrite() runs after all others. Only in a user's own slot.
+SINTER_VALUE_HOOK(bool, rewrites_last, false);
 
 }  // namespace hook
 
-/// A hook, with `found` true if a policy has it.
-struct Hook {
-  std::string_view name;  ///< the hook's name
-  bool found;             ///< true if the policy has it
-};
+/// The hooks that change the training step or forbid recipes. A policy in a slot of its own without any
+/// of these would do nothing.
+using ActingHooks =
+    HookList<hook::regions_hook, hook::rules_hook, hook::model_rules_hook, hook::frozen_hook,
+             hook::parameter_groups_hook, hook::row_multiple_hook, hook::rewrite_hook,
+             hook::rewrite_forward_hook, hook::rate_factor_hook, hook::loss_scale_hook,
+             hook::after_step_hook, hook::recover_hook, hook::after_evaluation_hook,
+             hook::next_batch_hook, hook::batching_hook, hook::objective_hook>;
+/// All hooks of policies of every slot.
+using AllSlotsHooks =
+    ActingHooks::With<hook::initial_hook, hook::headline_hook, hook::contradiction_hook,
+                      hook::why_fixed_hook, hook::offered_hook, hook::note_hook,
+                      hook::by_shards_hook, hook::offloads_state_hook, hook::offloads_weights_hook,
+                      hook::rewrites_last_hook>;
 
-/// The number of `hooks` that are found.
-constexpr std::size_t found_in(const auto& hooks) {
-  return std::size_t(std::ranges::count(hooks, true, &Hook::found));
-}
-
-/// The hooks of the policy P of the recipe R that change the training step or forbid recipes. A policy
-/// in a slot of its own without any of these would do nothing.
+/// The hooks of the policy P of the recipe R that change the training step or forbid recipes.
 template <class P, class R>
 constexpr auto acting_hooks() {
-  return std::array{Hook{"regions", hook::HasRegions<P>},
-                    Hook{"rules", hook::HasRules<P>},
-                    Hook{"model_rules", hook::HasModelRules<P>},
-                    Hook{"frozen", hook::HasFrozen<P>},
-                    Hook{"parameter_groups", hook::HasParameterGroups<P>},
-                    Hook{"row_multiple", hook::HasRowMultiple<P>},
-                    Hook{"rewrite", hook::RewritesOf<P, R> || hook::RewritesAny<P>},
-                    Hook{"rewrite_forward", hook::RewritesForward<P>},
-                    Hook{"rate_factor", hook::HasRateFactor<P> || hook::HasStateRateFactor<P>},
-                    Hook{"loss_scale", hook::HasLossScale<P>},
-                    Hook{"after_step", hook::ActsAfterStep<P>},
-                    Hook{"recover", hook::Recovers<P>},
-                    Hook{"after_evaluation", hook::ActsAfterEvaluation<P>},
-                    Hook{"next_batch", hook::ShapesBatches<P>},
-                    Hook{"batching", hook::BatchesExamples<P>},
-                    Hook{"objective", hook::HasObjective<P>}};
+  return hooks_among<P, R>(ActingHooks{});
 }
 
-/// All hooks that acting_hooks() does not list: hooks that assist those or describe the policy, and
-/// optional members of Sinter's slots. PlanOf is the planner.
-template <class P, class R, template <class> class PlanOf>
-constexpr auto other_hooks() {
-  using Slot = typename P::slot;
-  constexpr bool optimizer = std::same_as<Slot, slot::optimizer>,
-                 precision = std::same_as<Slot, slot::precision>,
-                 parallel = std::same_as<Slot, slot::parallel>,
-                 data = std::same_as<Slot, slot::data>;
-  return std::array{Hook{"initial", hook::HasInitial<P>},
-                    Hook{"headline", hook::HasHeadline<P>},
-                    Hook{"contradiction", hook::HasContradiction<P>},
-                    Hook{"why_fixed", hook::HasWhyFixed<P>},
-                    Hook{"offered", hook::HasOffered<P>},
-                    Hook{"note", hook::NotesOptions<P, R> || hook::NotesPlan<P, R, PlanOf>},
-                    Hook{"casts", optimizer && hook::HasCasts<P>},
-                    Hook{"by_parameter", optimizer && hook::HasByParameter<P>},
-                    Hook{"workspace", optimizer && hook::HasWorkspace<P>},
-                    Hook{"limit", std::same_as<Slot, slot::clipping> && hook::HasLimit<P>},
-                    Hook{"keeps_whole", std::same_as<Slot, slot::memory> && hook::KeepsWhole<P>},
-                    Hook{"shards", parallel && hook::HasShards<P>},
-                    Hook{"splits_gradients", parallel && hook::HasSplitsGradients<P>},
-                    Hook{"splits_weights", parallel && hook::HasSplitsWeights<P>},
-                    Hook{"at_root", parallel && hook::HasAtRoot<P>},
-                    Hook{"owners", parallel && hook::HasOwners<P>},
-                    Hook{"by_shards", hook::WorksOnShards<P>},
-                    Hook{"offloads_state", hook::HasOffloadsState<P>},
-                    Hook{"offloads_weights", hook::HasOffloadsWeights<P>},
-                    Hook{"rewrites_last", hook::HasRewritesLast<P>},
-                    Hook{"state", precision && hook::HasStateType<P>},
-                    Hook{"matmul_inputs", precision && hook::HasMatmulInputs<P>},
-                    Hook{"open", data && hook::HasOpen<P>},
-                    Hook{"tokenizer", data && hook::HasTokenizer<P>},
-                    Hook{"prompt", data && hook::HasPrompt<P>},
-                    Hook{"unit", data && hook::HasUnit<P>},
-                    Hook{"paths_help", data && hook::HasPathsHelp<P>},
-                    Hook{"takes_tokenizer", data && hook::HasTakesTokenizer<P>},
-                    Hook{"has_examples", data && hook::HasHasExamples<P>}};
+/// True if the recipe R obeys the rules of the policy P.
+template <class R, class P>
+[[nodiscard]] constexpr bool rules_hold() {
+  return hold<R>(hook::rules<P>);
 }
 }  // namespace detail
 

@@ -44,19 +44,9 @@ constexpr int stray_name(const boost::hana::tuple<boost::hana::pair<Names, Acces
 template <class Aggregate>
 constexpr int stray_name() {
   if constexpr (HasFields<Aggregate>) {
-    return detail::stray_name<Aggregate>(Aggregate::list_accessors());
+    return stray_name<Aggregate>(Aggregate::list_accessors());
   } else {
     return -1;
-  }
-}
-
-/// The contradiction between options of the policy P; false, as a bool, if there is none.
-template <class P>
-constexpr Contradiction contradiction_of(const auto& options) {
-  if constexpr (hook::HasContradiction<P>) {
-    return P::contradiction(options);
-  } else {
-    return {};
   }
 }
 
@@ -71,7 +61,7 @@ struct OptionMistakes {
   constexpr OptionMistakes() {
     if constexpr (HasOptions<P>) {
       if constexpr (HasFields<std::remove_const_t<decltype(P::options)>>) check_fields();
-      if (stray < 0 && outside < 0) contradiction = contradiction_of<P>(P::options);
+      if (stray < 0 && outside < 0) contradiction = hook::contradiction<P>(P::options);
     }
   }
   /// True if there is a mistake.
@@ -115,7 +105,7 @@ template <class P>
 [[nodiscard]] constexpr bool all_is_listed() {
   if constexpr (HasOptions<P>)
     if constexpr (!is_listed<P, std::remove_const_t<decltype(P::options)>>()) return false;
-  if constexpr (requires { typename P::State; }) return is_listed<P, typename P::State>();
+  if constexpr (HasState<P>) return is_listed<P, typename P::State>();
   return true;
 }
 

@@ -52,16 +52,11 @@ struct OptionsEntry {
 };
 /// An entry of a PolicySet: the run state of a policy.
 template <class P>
-  requires requires { typename P::State; }
+  requires HasState<P>
 struct StateEntry {
   typename P::State value{};  ///< the state that the run changes
 };
 
-template <class P>
-std::string_view why_fixed(std::string_view name) {
-  if constexpr (hook::HasWhyFixed<P>) return P::why_fixed(name);
-  return "";
-}
 /// True if Aggregate is the policy's Options, and not its State, which may have fields of the same names.
 template <class P, class Aggregate>
 concept OptionsAre = std::is_same_v<typename P::Options, Aggregate>;
@@ -86,7 +81,7 @@ void add_fields(Aggregate& aggregate, std::vector<Option>& list) {
     for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
       Option option{P::slot::name, field.name, false, {}};
       if constexpr (OptionsAre<P, Aggregate>) {
-        option.why_fixed = why_fixed<P>(field.name);
+        option.why_fixed = hook::why_fixed<P>(field.name);
         option.adjustable = field.is_adjustable && option.why_fixed.empty();
         option.is_default = is_default(aggregate, value);
         if constexpr (is_number<Value> && HasFields<Aggregate>) option.range = &field.range;
@@ -129,7 +124,7 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
   void visit(auto function) {
     (
         [&] {
-          if constexpr (detail::Takes<decltype(function), P, decltype(Entry<P>::value)&>)
+          if constexpr (Takes<decltype(function), P, decltype(Entry<P>::value)&>)
             function(P{}, Entry<P>::value);
         }(),
         ...);
@@ -141,7 +136,7 @@ class PolicySet<Entry, PolicyList<P...>> : Entry<P>... {
   /// The values field by field, for printing and for files. They point into this object.
   std::vector<Option> list() {
     std::vector<Option> found;
-    (detail::add_fields<P>(Entry<P>::value, found), ...);
+    (add_fields<P>(Entry<P>::value, found), ...);
     return found;
   }
 };
@@ -152,9 +147,9 @@ auto set_of(PolicyList<All...>)
 
 /// The run-time options of all policies of the recipe R.
 template <class R>
-using OptionSet = decltype(detail::set_of<OptionsEntry>(typename R::all{}));
+using OptionSet = decltype(set_of<OptionsEntry>(typename R::all{}));
 /// The run state of all policies of the recipe R.
 template <class R>
-using StateSet = decltype(detail::set_of<StateEntry>(typename R::all{}));
+using StateSet = decltype(set_of<StateEntry>(typename R::all{}));
 
 }  // namespace sinter::detail

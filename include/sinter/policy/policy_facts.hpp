@@ -18,9 +18,7 @@ constexpr bool has_objective() {
 template <class R>
 constexpr bool pads_sequences() {
   bool found = false;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires { bool(P::pads); }) found |= P::pads;
-  });
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { found |= hook::pads<P>; });
   return found;
 }
 

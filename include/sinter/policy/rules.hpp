@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "sinter/policy/hooks.hpp"
+#include "sinter/program/model.hpp"
 
 /// Defines the rule `name`, a condition on the recipe R. If it is false, the message is the recipe's
 /// compile error; it says what, why and fix.
@@ -54,14 +54,7 @@ template <class R, class... Rules>
 constexpr bool hold(RuleList<Rules...>) {
   return (Rules::template holds<R> && ...);
 }
-/// True if the recipe R obeys the rules of the policy P.
-template <class R, class P>
-[[nodiscard]] constexpr bool rules_hold() {
-  if constexpr (hook::HasRules<P>) {
-    return hold<R>(typename P::rules{});
-  } else {
-    return true;
-  }
-}
+template <class... Rules>
+void is_rule_list(RuleList<Rules...>);
 }  // namespace detail
 }  // namespace sinter

@@ -86,6 +86,8 @@ concept NamedSlot = requires {
 
 template <class P>
 concept HasOptions = requires { P::options; };
+template <class P>
+concept HasState = requires { typename P::State; };
 
 /// The run-time options of a policy, or its run state.
 struct OptionsOf {

@@ -29,12 +29,6 @@ enum class Space : std::uint8_t {
 };
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
-namespace detail {
-/// Printed names of spaces, by Space. All regions are "state".
-inline constexpr const char* space_names[]{
-    "input",   "starts", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
-    "fetched", "saved",  "workspace", "kept",    "running",  "decision", "state"};
-}  // namespace detail
 
 /// What an instruction does with a buffer, which is open while its content counts. With accumulate and
 /// consume, gradients of shared values, tied weights and several micro-batches add up.
@@ -87,9 +81,9 @@ struct Kind {
   const char* name;  ///< name that `describe` prints
   /// Appends all touches of the instruction, by which it is placed, verified and bound.
   void (*touch)(const Model&, const Instruction&, TouchList&);
-  /// Runs the instruction.
+  /// Runs the instruction. By default nothing is to run.
   /// requires  the buffers that it touches are bound
-  void (*run)(Machine&, const Bound&);
+  void (*run)(Machine&, const Bound&) = runs_nothing;
   Role role = Role::none;  ///< its part in a step
   /// The phases of the unit `what` whose layer calls it makes, as bits (see calls_of()). They use the
   /// shared workspace.
@@ -104,13 +98,11 @@ struct Kind {
   /// with assertions reject any other communication.
   std::optional<void (*)(const Model&, const Instruction&, const OnRank&, TrafficList&)> traffic{};
 
+  /// Does nothing.
+  static constexpr void runs_nothing(Machine&, const Bound&) {}
   /// Needs no bytes.
   static constexpr std::int64_t no_workspace(const Model&, const Instruction&) { return 0; }
 };
-namespace detail {
-/// Phase p as a bit of Kind::phases.
-constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
-}  // namespace detail
 
 /// The iterations of the loop in which an instruction runs. Outside the loop each instruction runs
 /// once.
@@ -128,6 +120,14 @@ struct Instruction {
 using Program = std::vector<Instruction>;
 
 namespace detail {
+/// Printed names of spaces, by Space. All regions are "state".
+inline constexpr const char* space_names[]{
+    "input",   "starts", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
+    "fetched", "saved",  "workspace", "kept",    "running",  "decision", "state"};
+
+/// Phase p as a bit of Kind::phases.
+constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }
+
 /// Returns an empty program with room for a policy's rewrite of `from`. (Growing step by step costs
 /// most in constant evaluation.)
 constexpr Program room_for(const Program& from) {

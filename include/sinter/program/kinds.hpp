@@ -9,7 +9,6 @@ namespace sinter {
 namespace detail {
 /// Functions that run instructions, for Kind::run (src/run/kinds.cpp).
 namespace executes {
-void nothing(Machine&, const Bound&);
 void load(Machine&, const Bound&);
 void calls(Machine&, const Bound&);
 void loss(Machine&, const Bound&);
@@ -191,11 +190,11 @@ inline constexpr Kind keep_running{.name = "keep running",
                                    .if_applied = true,
                                    .traffic = traffic::keep_running};
 /// Keeps the value with the number `what` until the program ends.
-inline constexpr Kind result{"result", touches::result, executes::nothing};
+inline constexpr Kind result{"result", touches::result};
 /// Begins the part that runs once for each micro-batch.
-inline constexpr Kind loop{"loop", touches::nothing, executes::nothing, Role::loop};
+inline constexpr Kind loop{.name = "loop", .touch = touches::nothing, .role = Role::loop};
 /// Ends the part that runs once for each micro-batch.
-inline constexpr Kind end_loop{"end", touches::nothing, executes::nothing, Role::end};
+inline constexpr Kind end_loop{.name = "end", .touch = touches::nothing, .role = Role::end};
 }  // namespace detail
 
 }  // namespace sinter

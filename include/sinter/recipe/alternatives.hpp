@@ -58,7 +58,6 @@ struct With<R, P, slot::memory> : R {
 template <class Optimizer>
 inline constexpr Kind planned_update{.name = "update",
                                      .touch = touches::update<Optimizer>,
-                                     .run = executes::nothing,
                                      .role = Role::update,
                                      .workspace = executes::update_workspace<Optimizer>,
                                      .if_applied = true};
@@ -72,7 +71,7 @@ constexpr bool allowed() {
     if constexpr (!std::is_same_v<typename Q::slot, typename P::slot>)
       all &= rules_hold<Other, Q>();
   });
-  return all && (shards_of<Other>() == 1 || works_on_shards<typename Other::optimizer, Other>());
+  return all && (shards_of<Other> == 1 || works_on_shards<typename Other::optimizer, Other>());
 }
 
 template <class P>
@@ -85,7 +84,7 @@ Alternative alternative_of() {
     a.rewrite = P::rewrite;
   } else {
     a.update = &planned_update<P>;
-    a.by_parameter = ByParameter<P>;
+    a.by_parameter = hook::by_parameter<P>;
     for (Region region : P::regions) {
       region.owner = &tag_of<P>;
       a.regions.push_back(region);

@@ -43,35 +43,19 @@ struct FrozenProgram {
   }
 };
 
-/// Rewrites a program by the policy P if RewritesLast<P> is Last. P::rewrite() may have the recipe as a template
-/// argument. (Without a rewrite() nothing is copied: copies cost most in constant evaluation.)
-template <class R, bool Last, class P>
-constexpr void rewrite_by(const Model& model, Program& program) {
-  if constexpr (hook::RewritesLast<P> != Last) {
-    return;
-  } else if constexpr (hook::RewritesOf<P, R>) {
-    program = P::template rewrite<R>(model, std::move(program));
-  } else if constexpr (hook::RewritesAny<P>) {
-    program = P::rewrite(model, std::move(program));
-  }
-}
-/// Rewrites a program by each policy whose RewritesLast is Last, in their order.
+/// Rewrites a program by each policy whose rewrites_last is Last, in their order.
 template <class R, bool Last, class... Policies>
 constexpr void rewrite_by_all(PolicyList<Policies...>, const Model& model, Program& program) {
-  (rewrite_by<R, Last, Policies>(model, program), ...);
+  ((hook::rewrites_last<Policies> == Last ? hook::rewrite<Policies, R>(model, program) : void()),
+   ...);
 }
 
-/// Rewrites a program of evaluation or prediction by the policy P, if it has a rewrite_forward().
-template <class P>
-constexpr void rewrite_forward_by(const Model& model, Program& program) {
-  if constexpr (hook::RewritesForward<P>) program = P::rewrite_forward(model, program);
-}
 /// Returns a program of evaluation or prediction, rewritten by all policies of a list.
 template <class... Policies>
 constexpr Program forward_by_all(PolicyList<Policies...>, const Model& model,
                                  const Program& program) {
   Program rewritten = program;
-  (rewrite_forward_by<Policies>(model, rewritten), ...);
+  (hook::rewrite_forward<Policies>(model, rewritten), ...);
   return rewritten;
 }
 /// Returns a program of evaluation or prediction, rewritten by the policies of the recipe R.
@@ -100,8 +84,8 @@ struct FrozenUnits {
 template <class R>
 struct PlanAsIs {
   /// The trace of training, a constant.
-  using Training = detail::Traced<R, detail::TrainingTrace>;
-  using Predicting = detail::Traced<R, detail::PredictionTrace>;  ///< the trace of prediction
+  using Training = Traced<R, TrainingTrace>;
+  using Predicting = Traced<R, PredictionTrace>;  ///< the trace of prediction
   /// The model as it is trained, with the plans of its units.
   static constexpr const Model& model = Training::model;
 
@@ -114,16 +98,15 @@ struct PlanAsIs {
     using First = PolicyList<typename R::memory, typename R::parallel, typename R::precision,
                              typename R::optimizer, typename R::schedule, typename R::clipping,
                              typename R::batch, typename R::data, typename R::model>;
-    detail::rewrite_by_all<R, false>(First{}, model, rewritten);
-    detail::rewrite_by_all<R, false>(typename R::extras{}, model, rewritten);
-    detail::rewrite_by_all<R, true>(typename R::extras{}, model, rewritten);
+    rewrite_by_all<R, false>(First{}, model, rewritten);
+    rewrite_by_all<R, false>(typename R::extras{}, model, rewritten);
+    rewrite_by_all<R, true>(typename R::extras{}, model, rewritten);
     return rewritten;
   }
   /// Type of the program of training, with room for what policies may add.
   using RoomForTraining =
-      detail::FrozenProgram<Training::count.units, model.is_offloaded(Space::master)
-                                                       ? 26
-                                                       : (model.has_offload() ? 18 : 14)>;
+      FrozenProgram<Training::count.units,
+                    model.is_offloaded(Space::master) ? 26 : (model.has_offload() ? 18 : 14)>;
   /// Instructions of training. (A separate constant, as compilers limit the cost of each.)
   static constexpr List<Instruction, RoomForTraining::room> written{write_training()};
   /// The program of training, with its placement.
@@ -134,19 +117,19 @@ struct PlanAsIs {
   static constexpr const Model& predicting = Predicting::model;
   /// The model that predicts at each position: of predict_rows() if there is one, else of predict().
   static constexpr const Model& predicting_rows = []() -> const Model& {
-    if constexpr (detail::PredictsRows<R>) {
-      return detail::Traced<R, detail::RowPredictionTrace>::model;
+    if constexpr (PredictsRows<R>) {
+      return Traced<R, RowPredictionTrace>::model;
     } else {
       return predicting;
     }
   }();
   /// The program of a prediction.
-  static constexpr detail::FrozenProgram<Predicting::count.units, 8> prediction{
-      predicting, detail::forward_program<R>(predicting, detail::prediction(predicting))};
+  static constexpr FrozenProgram<Predicting::count.units, 8> prediction{
+      predicting, forward_program<R>(predicting, detail::prediction(predicting))};
 
   /// The program of an evaluation in training's micro-batches.
   static constexpr Program write_evaluation() {
-    return detail::forward_program<R>(model, detail::evaluation(model));
+    return forward_program<R>(model, detail::evaluation(model));
   }
 
   // ---- order
@@ -211,13 +194,12 @@ struct PlanAsIs {
   /// Sequences that an evaluation computes at once.
   static constexpr int evaluation_micro = [] {
     constexpr int micro = R::batch::micro;
-    constexpr detail::EvaluationSearch search(micro,
-                                              detail::evaluation_bound(micro, R::data::context),
-                                              training.persistent, evaluation_peak, bytes);
-    return detail::most_sequences<Training::model, micro, search, detail::forward_program<R>>();
+    constexpr EvaluationSearch search(micro, evaluation_bound(micro, R::data::context),
+                                      training.persistent, evaluation_peak, bytes);
+    return most_sequences<Training::model, micro, search, forward_program<R>>();
   }();
-  static constexpr detail::FrozenUnits<Training::plans_per_block * Training::count.blocks,
-                                       Training::count.nodes>
+  static constexpr FrozenUnits<Training::plans_per_block * Training::count.blocks,
+                               Training::count.nodes>
       evaluation_units{model, R::batch::micro, evaluation_micro};
   /// The model, with units planned to evaluate evaluation_micro sequences at once.
   static constexpr Model evaluating = [] {
@@ -228,8 +210,8 @@ struct PlanAsIs {
     return wider;
   }();
   /// The program of an evaluation, in micro-batches of evaluation_micro sequences.
-  static constexpr detail::FrozenProgram<Training::count.units, 8> evaluation{
-      evaluating, detail::forward_program<R>(evaluating, detail::evaluation(evaluating))};
+  static constexpr FrozenProgram<Training::count.units, 8> evaluation{
+      evaluating, forward_program<R>(evaluating, detail::evaluation(evaluating))};
 
   /// Elements of all parameters, each counted once, without padding.
   static constexpr std::int64_t parameters = [] {
@@ -241,7 +223,7 @@ struct PlanAsIs {
   /// parameter in a matmul (including the tied head; not biases, norms and look-ups). Its causal
   /// attention adds 6 × layers × width × context, with each pair of tokens counted once.
   static constexpr std::int64_t flops_per_token =
-      training_flops(model, R::data::context, detail::second_context<typename R::data>());
+      training_flops(model, R::data::context, hook::second_context<typename R::data>);
 
   /// The plan with its type erased.
   static constexpr PlanView view{.model = model,
@@ -257,13 +239,13 @@ struct PlanAsIs {
                                  .micro = R::batch::micro,
                                  .evaluation_micro = evaluation_micro,
                                  .context = R::data::context,
-                                 .second_context = detail::second_context<typename R::data>(),
+                                 .second_context = hook::second_context<typename R::data>,
                                  .vocabulary = R::data::vocabulary,
-                                 .row_multiple = detail::row_multiple<R>(),
+                                 .row_multiple = row_multiple<R>(),
                                  .recomputed = Training::inside,
-                                 .matmul_inputs = matmul_inputs_of<typename R::precision>(),
+                                 .matmul_inputs = hook::matmul_inputs<typename R::precision>,
                                  .optimizer = &tag_of<typename R::optimizer>,
-                                 .forward_program = detail::forward_program<R>};
+                                 .forward_program = forward_program<R>};
 
  private:
   /// True if the ranks' programs fit together, on each number of ranks in proved_ranks from index K on.
@@ -363,7 +345,7 @@ constexpr bool takes_what_data_gives() {
 
 template <class R, class... Rules>
 constexpr bool model_obeys(RuleList<Rules...>) {
-  auto obeys = []<class Rule>(Rule*) {
+  [[maybe_unused]] auto obeys = []<class Rule>(Rule*) {
     constexpr bool holds = [](const Model& model) {
       if constexpr (requires { Rule::template holds<R>(model); }) {
         return Rule::template holds<R>(model);
@@ -379,14 +361,7 @@ constexpr bool model_obeys(RuleList<Rules...>) {
 /// True if the traced model obeys the `model_rules` of all policies.
 template <class R, class... All>
 constexpr bool model_obeys_all(PolicyList<All...>) {
-  auto obeys = []<class P>(P*) {
-    if constexpr (hook::HasModelRules<P>) {
-      return model_obeys<R>(typename P::model_rules{});
-    } else {
-      return true;
-    }
-  };
-  return (obeys(static_cast<All*>(nullptr)) && ...);
+  return (model_obeys<R>(hook::model_rules<All>) && ...);
 }
 }  // namespace detail
 

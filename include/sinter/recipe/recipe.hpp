@@ -15,10 +15,9 @@
 #include "sinter/parallel/single.hpp"
 #include "sinter/policy/claims.hpp"
 #include "sinter/policy/concepts.hpp"
-#include "sinter/policy/hooks.hpp"
 #include "sinter/policy/option_checks.hpp"
+#include "sinter/policy/slot_hooks.hpp"
 #include "sinter/precision/fp32.hpp"
-#include "sinter/recipe/data_members.hpp"
 #include "sinter/schedule/constant.hpp"
 
 namespace sinter {
@@ -101,14 +100,6 @@ struct Recipe {
     if constexpr (!Rule::template holds<R>) (void)&Rule::template enforce<R>;
     return Rule::template holds<R>;
   }
-  template <class R, class P>
-  static constexpr bool obeys_rules_of() {
-    if constexpr (detail::hook::HasRules<P>) {
-      return obeys_all<R>(typename P::rules{});
-    } else {
-      return true;
-    }
-  }
   template <class... All>
   static constexpr bool any_mistakes = (detail::option_mistakes<All>.any() || ...);
   /// True if all options are legal and all rules hold. Checks options first, as rules may rely on them.
@@ -127,10 +118,10 @@ struct Recipe {
       constexpr auto first = std::ranges::find(mistaken, true) - mistaken.begin();
       return detail::options_are_legal<std::tuple_element_t<first, std::tuple<All...>>>();
     } else {
-      return (obeys_rules_of<R, All>() && ...);
+      return (obeys_all<R>(detail::hook::rules<All>) && ...);
     }
   }
-  template <class P>
+  template <class R, class P>
   static constexpr bool is_policy() {
     if constexpr (std::is_void_v<typename detail::SlotOf<P>::type>) {
       (void)&detail::this_is_not_a_policy<P, false>;
@@ -144,7 +135,7 @@ struct Recipe {
     } else if constexpr (!detail::all_is_listed<P>()) {
       return false;
     } else {
-      return detail::data_members_fit<P>();
+      return detail::hooks_fit<P, R>();
     }
   }
   template <class R, class P>
@@ -191,7 +182,7 @@ struct Recipe {
   /// or rule that is wrong. R is the recipe's own type, for the message.
   template <class R>
   [[nodiscard]] static constexpr bool is_legal() {
-    if constexpr (!(is_policy<Policies>() && ...)) {
+    if constexpr (!(is_policy<R, Policies>() && ...)) {
       return false;
     } else if constexpr (!(claimed_once<typename Policies::slot>() && ...)) {
       return false;

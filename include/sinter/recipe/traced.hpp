@@ -6,7 +6,7 @@
 #include "sinter/layer/setting.hpp"
 #include "sinter/plan/owners.hpp"
 #include "sinter/policy/concepts.hpp"
-#include "sinter/policy/hooks.hpp"
+#include "sinter/policy/slot_hooks.hpp"
 #include "sinter/recipe/traced_model.hpp"
 
 namespace sinter::detail {
@@ -19,67 +19,50 @@ concept PredictsRows = requires(Tracer<SettingOf<R>>& tracer) { R::model::predic
 template <class R>
 constexpr int row_multiple() {
   int multiple = 1;
-  for_each_policy(typename R::all{}, [&]<hook::HasRowMultiple P>(P*) {
-    multiple = std::lcm(multiple, P::row_multiple);
-  });
+  for_each_policy(typename R::all{},
+                  [&]<class P>(P*) { multiple = std::lcm(multiple, hook::row_multiple<P>); });
   return multiple;
-}
-
-/// Maximum rows of a sequence on axis 1.
-template <class Data>
-constexpr int second_context() {
-  if constexpr (requires { Data::second_context; }) {
-    return Data::second_context;
-  } else {
-    return Data::context;
-  }
 }
 
 /// Number of ranks over which a recipe shards what only the update needs (Model::shards).
 template <class R>
-constexpr int shards_of() {
-  if constexpr (hook::HasShards<typename R::parallel>) {
-    return R::parallel::shards;
-  } else {
-    return 1;
-  }
-}
+inline constexpr int shards_of = hook::shards<typename R::parallel>;
 /// True if shards are whole parameters, each of one rank (Model::owned): the optimizer takes parameters whole,
 /// and the parallel policy supports it.
 template <class R>
 constexpr bool has_owners() {
-  return shards_of<R>() > 1 &&
-         requires { requires bool(R::parallel::owners) && bool(R::optimizer::by_parameter); };
+  return shards_of<R> > 1 && hook::owners<typename R::parallel> &&
+         hook::by_parameter<typename R::optimizer>;
 }
 /// The part of a rank of the spaces that only the update needs (StateModes::shared).
 template <class R>
 constexpr Holds shared_of() {
-  if (requires { requires bool(R::parallel::at_root); }) return Holds::at_root;
-  return shards_of<R>() > 1 ? Holds::shards : Holds::whole;
+  if (hook::at_root<typename R::parallel>) return Holds::at_root;
+  return shards_of<R> > 1 ? Holds::shards : Holds::whole;
 }
 /// True if a policy of a recipe keeps the optimizer's state outside of the arena (Region::row).
 template <class R>
 constexpr bool offloads_state() {
   bool any = false;
-  for_each_policy(typename R::all{}, [&]<hook::OffloadsState P>(P*) { any = true; });
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::offloads_state<P>; });
   return any;
 }
 /// True if a policy of a recipe keeps master weights outside of the arena; layers then read temporary copies.
 template <class R>
 constexpr bool offloads_weights() {
   bool any = false;
-  for_each_policy(typename R::all{}, [&]<hook::OffloadsWeights P>(P*) { any = true; });
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::offloads_weights<P>; });
   return any;
 }
 /// Where the policies of a recipe put its state.
 template <class R, bool Copies>
 constexpr StateModes state_modes() {
   using Parallel = typename R::parallel;
-  const bool splits = shards_of<R>() > 1;
+  const bool splits = shards_of<R> > 1;
   return {.copies = Copies,
-          .fetches_weights = offloads_weights<R>() || (splits && hook::SplitsWeights<Parallel>),
+          .fetches_weights = offloads_weights<R>() || (splits && hook::splits_weights<Parallel>),
           .offloads_masters = offloads_weights<R>(),
-          .splits_gradients = splits && hook::SplitsGradients<Parallel>,
+          .splits_gradients = splits && hook::splits_gradients<Parallel>,
           .shared = shared_of<R>()};
 }
 /// True if regions of the policy P of the recipe R may be split over ranks, as P works on any slice of them.
@@ -87,20 +70,17 @@ constexpr StateModes state_modes() {
 template <class P, class R>
 constexpr bool works_on_shards() {
   if constexpr (!std::is_same_v<P, typename R::optimizer>) {
-    return hook::WorksOnShards<P>;
-  } else if constexpr (shared_of<R>() == Holds::at_root || has_owners<R>()) {
-    return true;
-  } else if constexpr (hook::HasByParameter<P>) {
-    return !P::by_parameter;
+    return hook::by_shards<P>;
   } else {
-    return true;
+    return shared_of<R>() == Holds::at_root || has_owners<R>() || !hook::by_parameter<P>;
   }
 }
 
 /// Maximum rows and sequences of a recipe's micro-batch.
 template <class R>
 constexpr BatchRows batch_rows() {
-  return {R::batch::micro * R::data::context, R::batch::micro * second_context<typename R::data>(),
+  return {R::batch::micro * R::data::context,
+          R::batch::micro * hook::second_context<typename R::data>,
           R::batch::micro + (row_multiple<R>() > 1)};  // one sequence of padding
 }
 
@@ -119,7 +99,7 @@ struct Traced {
   static constexpr const auto& count = Shared::count;
   static constexpr const auto& frozen = Shared::frozen;
 
-  static constexpr int shards = shards_of<R>();
+  static constexpr int shards = shards_of<R>;
   static constexpr bool has_owners = detail::has_owners<R>();
   static constexpr int equal_shards = has_owners ? 1 : shards;
 
@@ -171,30 +151,20 @@ struct Traced {
 
   // ---- state of policies
   template <class P>
-  static constexpr int region_count() {
-    if constexpr (hook::HasRegions<P>) {
-      return int(P::regions.size());
-    } else {
-      return 0;
-    }
-  }
-  template <class P>
   static constexpr void add_regions(auto& list) {
-    if constexpr (hook::HasRegions<P>) {
-      for (Region r : P::regions) {
-        r.owner = &tag_of<P>;
-        constexpr bool of_optimizer = std::is_same_v<P, typename R::optimizer>;
-        constexpr Holds shared = works_on_shards<P, R>() ? shared_of<R>() : Holds::whole;
-        const bool has_shards = shared != Holds::shards || !r.shape || (has_owners && of_optimizer);
-        r.row = {of_optimizer && offloads_state<R>() ? Lies::offloaded : Lies::arena,
-                 has_shards ? shared : Holds::whole};
-        list.items[list.count++] = r;
-      }
+    for (Region r : hook::regions<P>) {
+      r.owner = &tag_of<P>;
+      constexpr bool of_optimizer = std::is_same_v<P, typename R::optimizer>;
+      constexpr Holds shared = works_on_shards<P, R>() ? shared_of<R>() : Holds::whole;
+      const bool has_shards = shared != Holds::shards || !r.shape || (has_owners && of_optimizer);
+      r.row = {of_optimizer && offloads_state<R>() ? Lies::offloaded : Lies::arena,
+               has_shards ? shared : Holds::whole};
+      list.items[list.count++] = r;
     }
   }
   template <class... Policies>
   static constexpr auto collect_regions(PolicyList<Policies...>) {
-    List<Region, (region_count<Policies>() + ... + 0)> list;
+    List<Region, (int(hook::regions<Policies>.size()) + ... + 0)> list;
     (add_regions<Policies>(list), ...);
     return list;
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of RecipeView for a recipe's type.
 #pragma once
+#include <algorithm>
+#include <variant>
+
 #include "sinter/base/type_name.hpp"
 #include "sinter/data/objective.hpp"
 #include "sinter/error.hpp"
@@ -18,15 +21,6 @@ std::vector<ParameterGroup> groups_of(auto policies) {
   return groups;
 }
 
-template <class Optimizer>
-double optimizer_rate(const typename Optimizer::Options& options, std::int64_t step) {
-  if constexpr (requires { Optimizer::learning_rate(options, step); }) {
-    return Optimizer::learning_rate(options, step);
-  } else {
-    return Optimizer::learning_rate(options);
-  }
-}
-
 /// Returns the slot and name of a policy. A policy without options may add its text().
 template <class P>
 std::string policy_name() {
@@ -41,13 +35,10 @@ std::vector<std::string> policy_names(PolicyList<All...>) {
 /// Returns the names of the hooks that the policy P of the recipe R has.
 template <class P, class R>
 inline constexpr auto hooks_found = [] {
-  constexpr auto acting = acting_hooks<P, R>();
-  constexpr auto other = other_hooks<P, R, PlanAsIs>();
-  std::array<std::string_view, found_in(acting) + found_in(other)> names{};
+  constexpr auto hooks = hooks_among<P, R>(HooksFor<P>{});
+  std::array<std::string_view, std::size_t(std::ranges::count(hooks, true, &Hook::found))> names{};
   std::size_t count = 0;
-  for (const Hook& hook : acting)
-    if (hook.found) names[count++] = hook.name;
-  for (const Hook& hook : other)
+  for (const Hook& hook : hooks)
     if (hook.found) names[count++] = hook.name;
   return names;
 }();
@@ -70,17 +61,31 @@ class RecipeOf : public RecipeView {
   using Data = typename R::data;
   static constexpr bool joins =
       R::parallel::reduces && (!R::device::on_host || requires { R::device::join; });
-  static constexpr bool changes = [] {
-    bool any = false;
-    for_each_policy(All{}, [&]<hook::ShapesBatches P>(P*) { any = true; });
-    return any;
-  }();
+  static constexpr bool changes = []<class... P>(PolicyList<P...>) {
+    return (hook::ShapesBatches<P> || ...);
+  }(All{});
   OptionSet<R> options_;  // may be changed before a trainer is made
   StateSet<R> states_;    // changes from step to step
 
+  /// The options of P; an empty object if it has none.
   template <class P>
   const auto& of() const {
-    return options_.template get<P>();
+    if constexpr (HasOptions<P>) {
+      return options_.template get<P>();
+    } else {
+      static constexpr std::monostate none;
+      return none;
+    }
+  }
+  /// The run state of P; an empty object if it has none.
+  template <class P>
+  const auto& state_of() const {
+    if constexpr (HasState<P>) {
+      return states_.template get<P>();
+    } else {
+      static constexpr std::monostate none;
+      return none;
+    }
   }
   BatchLimits limits() const {
     return {global_batch(), Data::context, Plan<R>::view.micro * ranks()};
@@ -88,16 +93,7 @@ class RecipeOf : public RecipeView {
 
   double schedule_factor(std::int64_t step) const {
     using P = typename R::schedule;
-    if constexpr (requires { typename P::State; })
-      return P::factor(of<P>(), states_.template get<P>(), step);
-    else
-      return P::factor(of<P>(), step);
-  }
-  OpenedData open_by_policy(const DataRequest& request) const {
-    if constexpr (requires { Data::open(request); })
-      return Data::open(request);
-    else
-      return Data::open(of<Data>(), request);
+    return hook::factor<P>(of<P>(), state_of<P>(), step);
   }
 
   /// Passes a step to the policies. Returns true if the step was not applied and a policy has
@@ -105,11 +101,7 @@ class RecipeOf : public RecipeView {
   bool pass_step(const StepFigures& step) {
     bool dealt_with = false;
     states_.visit([&]<hook::ActsAfterStep P>(P, auto& state) {
-      if constexpr (hook::ActsAfterFinite<P>)
-        dealt_with |=
-            P::after_step(options_.template get<P>(), state, step.finite()) && !step.finite();
-      else
-        dealt_with |= P::after_step(options_.template get<P>(), state, step);
+      dealt_with |= hook::after_step<P>(of<P>(), state, step);
     });
     return dealt_with && !step.applied;
   }
@@ -141,8 +133,8 @@ class RecipeOf : public RecipeView {
     if constexpr (Data::vocabulary > 0) data.unit = token_unit;
     if constexpr (hook::HasUnit<Data>) data.unit = Data::unit;
     for_each_policy(All{}, [&]<hook::HasHeadline P>(P*) { data.unit.headline = P::headline; });
-    if constexpr (hook::HasPathsHelp<Data>) data.paths_help = Data::paths_help;
-    if constexpr (hook::HasTakesTokenizer<Data>) data.takes_tokenizer = Data::takes_tokenizer;
+    data.paths_help = hook::paths_help<Data>;
+    data.takes_tokenizer = hook::takes_tokenizer<Data>;
     data.opens = hook::HasOpen<Data>;
     data.has_tokenizer = hook::HasTokenizer<Data>;
   }
@@ -159,10 +151,7 @@ class RecipeOf : public RecipeView {
   }
 
   void reset_state() override {
-    states_.visit([&]<class P>(P, auto& state) {
-      state = {};
-      if constexpr (hook::HasInitial<P>) state = P::initial(of<P>());
-    });
+    states_.visit([&]<class P>(P, auto& state) { state = hook::initial<P>(of<P>()); });
   }
   void check_batches() const override {
     for_each_policy(All{}, [&]<hook::ShapesBatches P>(P*) { P::check_batch(of<P>(), limits()); });
@@ -180,7 +169,7 @@ class RecipeOf : public RecipeView {
                       requires hook::NotesOptions<P, R>
                     { list.push_back(P::template note<R>(of<P>(), limits())); });
     for_each_policy(All{}, [&]<class P>(P*)
-                      requires hook::NotesPlan<P, R, PlanAsIs>
+                      requires hook::NotesPlan<P, R>
                     { list.push_back(P::template note<R, PlanAsIs>()); });
     return list;
   }
@@ -210,18 +199,17 @@ class RecipeOf : public RecipeView {
   Rate rate(std::int64_t step, int sequences) const override {
     double factor = schedule_factor(step);
     for_each_policy(All{}, [&]<hook::HasStateRateFactor P>(P*) {
-      factor *= P::rate_factor(of<P>(), states_.template get<P>(), sequences);
+      factor *= P::rate_factor(of<P>(), state_of<P>(), sequences);
     });
     for_each_policy(
         All{}, [&]<hook::HasRateFactor P>(P*) { factor *= P::rate_factor(of<P>(), sequences); });
     using Optimizer = typename R::optimizer;
-    return {factor * optimizer_rate<Optimizer>(of<Optimizer>(), step), factor};
+    return {factor * hook::learning_rate<Optimizer>(of<Optimizer>(), step), factor};
   }
   double loss_scale() const override {
     double scale = 1;
-    for_each_policy(All{}, [&]<hook::HasLossScale P>(P*) {
-      scale *= P::loss_scale(states_.template get<P>());
-    });
+    for_each_policy(All{},
+                    [&]<hook::HasLossScale P>(P*) { scale *= P::loss_scale(state_of<P>()); });
     return scale;
   }
   /// Passes a step to the policies. A loss scale expects non-finite steps and handles them. If it
@@ -244,7 +232,7 @@ class RecipeOf : public RecipeView {
 
   OpenedData open([[maybe_unused]] const DataRequest& request) const override {
     if constexpr (hook::HasOpen<Data>) {
-      OpenedData opened = open_by_policy(request);
+      OpenedData opened = hook::open<Data>(of<Data>(), request);
       for_each_policy(All{}, [&]<hook::HasObjective P>(P*) {
         std::vector<SpecialToken> special;
         if (opened.special) special = opened.special();
@@ -255,27 +243,17 @@ class RecipeOf : public RecipeView {
     return {};
   }
   Tokenizer tokenizer() const override {
-    if constexpr (requires { Data::tokenizer(); })
-      return Data::tokenizer();
-    else if constexpr (hook::HasTokenizer<Data>)
-      return Data::tokenizer(of<Data>());
+    if constexpr (hook::HasTokenizer<Data>) return hook::tokenizer<Data>(of<Data>());
     return {};
   }
   Prompt prompt(const Tokenizer& t, std::string_view text) const override {
-    if constexpr (requires { Data::prompt(t, text); })
-      return Data::prompt(t, text);
-    else if constexpr (hook::HasPrompt<Data>)
-      return Data::prompt(of<Data>(), t, text);
+    if constexpr (hook::HasPrompt<Data>) return hook::prompt<Data>(of<Data>(), t, text);
     return RecipeView::prompt(t, text);
   }
   std::optional<Batching> batching([[maybe_unused]] int sequences) const override {
     std::optional<Batching> found;
-    for_each_policy(All{}, [&]<hook::BatchesExamples P>(P*) {
-      if constexpr (hook::BatchesByOptions<P>)
-        found = P::batching(of<P>(), sequences);
-      else
-        found = P::batching(sequences);
-    });
+    for_each_policy(
+        All{}, [&]<hook::BatchesExamples P>(P*) { found = hook::batching<P>(of<P>(), sequences); });
     return found;
   }
 };

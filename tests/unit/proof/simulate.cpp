@@ -103,7 +103,7 @@ void say(const Model&, const Instruction& i, const OnRank& on, TrafficList& out)
                  last && Doubles ? Element::f64 : Element::f32});
 }
 constexpr Kind kind_of(decltype(Kind::traffic) traffic) {
-  return {.name = "own", .touch = touches::nothing, .run = executes::nothing, .traffic = traffic};
+  return {.name = "own", .touch = touches::nothing, .traffic = traffic};
 }
 constexpr auto all = Operation::all_reduce;
 
@@ -348,7 +348,6 @@ TEST_CASE("a peer in a mesh is a coordinate on the axis") {
 TEST_CASE("instructions that depend on the decision are simulated both ways") {
   static constexpr Kind start{.name = "start",
                               .touch = touches::nothing,
-                              .run = executes::nothing,
                               .if_applied = true,
                               .traffic = say<all, Traffic::starts>},
       wait = kind_of(say<all, Traffic::waits>);

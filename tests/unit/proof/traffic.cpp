@@ -102,8 +102,7 @@ struct FromFive {
     if (on.ranks == 5 && on.rank == 3)
       out.push_back({Operation::barrier, Traffic::both, Space::decision});
   }
-  static constexpr Kind kind{
-      .name = "tell", .touch = touches::nothing, .run = executes::nothing, .traffic = state};
+  static constexpr Kind kind{.name = "tell", .touch = touches::nothing, .traffic = state};
   static constexpr Program rewrite(const Model&, Program program) {
     program.insert(program.begin(), {&kind});
     return program;

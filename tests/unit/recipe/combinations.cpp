@@ -78,7 +78,7 @@ template <class P>
 constexpr double split_bound = [] {
   if (std::is_same_v<typename P::compute, double>) return 1e-12;
   if (!std::is_same_v<typename P::compute, float>) return 1e-2;
-  return matmul_inputs_of<P>() == kernel::MatmulInputs::rounded ? 1e-3 : 1e-5;
+  return hook::matmul_inputs<P> == kernel::MatmulInputs::rounded ? 1e-3 : 1e-5;
 }();
 template <class P, class O, class M, class... B>
 Combination combination(std::type_identity<Net<P, O, M, B...>>) {

@@ -114,7 +114,7 @@ bool is_allowed(const typename S::Options& options) {
   for_each_field(options, [&]<class Value>(const Field& field, const Value& value) {
     if constexpr (is_number<Value>) allowed = allowed && field.range.holds(double(value));
   });
-  return allowed && !contradiction_of<S>(options);
+  return allowed && !hook::contradiction<S>(options);
 }
 
 /// Whatever the options, where they are allowed, a factor is a finite number that is not negative.

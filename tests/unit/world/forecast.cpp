@@ -159,8 +159,7 @@ void pass_on(const Model&, const Instruction&, const OnRank& on, TrafficList& ou
   const Operation operation = on.rank == 0 ? Operation::send : Operation::receive;
   out.push_back({operation, Traffic::both, Space::gradient, 0, 1000, Element::f32, 0, 1 - on.rank});
 }
-constexpr Kind pass_kind{
-    .name = "pass", .touch = touches::nothing, .run = executes::nothing, .traffic = pass_on};
+constexpr Kind pass_kind{.name = "pass", .touch = touches::nothing, .traffic = pass_on};
 
 TEST_CASE("ranks that say different things have times of their own") {
   Program program{{&forward, 0}, {&pass_kind}};
