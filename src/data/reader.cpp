@@ -162,6 +162,7 @@ void require_in_range(const ReaderOptions& options) {
   if (options.workers < 0)
     throw ArgumentError(fmt::format("A reader needs at least 0 workers, not {}.", options.workers));
 }
+
 BackgroundReader::BackgroundReader(AnySource source, int depth)
     : BackgroundReader(std::move(source), ReaderOptions{.depth = depth}) {}
 
