@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "sinter/hardware/stream.hpp"
-#include "sinter/policy/fields.hpp"
+#include "sinter/base/fields.hpp"
 #include "sinter/policy/hooks.hpp"
 #include "sinter/policy/offer.hpp"
 #include "sinter/policy/rules.hpp"
