@@ -38,9 +38,12 @@ struct combo
              Bytes<{.context = context}>, Batch<{.global = 8, .micro = 8}>, Policies...> {};
 
 constexpr auto precisions = hana::tuple_t<Fp32, Tf32, Bf16, Fp16<>, Fp16<{.masters = false}>>;
-constexpr auto optimizers =
-    hana::tuple_t<AdamW<{.lr = 2e-3}>, Lion<{.lr = 2e-4}>, Sgd<{.lr = .2, .momentum = .9}>,
-                  Adafactor<{.lr = 2e-3}>, AdamW8bit<{.lr = 2e-3}>, Muon<{.lr = 2e-2}>>;
+using WithRates =
+    PolicyList<AdamW<{.lr = 2e-3}>, Lion<{.lr = 2e-4}>, Sgd<{.lr = .2, .momentum = .9}>,
+               Adafactor<{.lr = 2e-3}>, AdamW8bit<{.lr = 2e-3}>, Muon<{.lr = 2e-2}>>;
+constexpr auto optimizers = []<class... P>(PolicyList<P...>) {
+  return hana::tuple_t<P...>;
+}(Joined<WithRates, OthersThan<Joined<WithRates, PolicyList<Adam<>>>, shipped::optimizer>>());
 constexpr auto memories = hana::tuple_t<KeepAll, Checkpoint<{.policy = selective}>, Checkpoint<>>;
 
 struct Run {

@@ -11,6 +11,7 @@
 
 #include "report.hpp"
 #include "sinter/kernels/activation.hpp"
+#include "sinter/kernels/adamw.hpp"
 #include "sinter/kernels/attention.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/embedding.hpp"
@@ -18,7 +19,6 @@
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/kernels/normalize.hpp"
-#include "sinter/kernels/optimizer.hpp"
 #include "sinter/kernels/swiglu.hpp"
 
 using namespace sinter;
@@ -312,13 +312,14 @@ void optimizers(Bench& b, int tensors, int size) {
     weights.push_back(part(p)), gradients.push_back(part(g)), mean.push_back(part(m)),
         square.push_back(part(v)), steps.push_back(torch::zeros({}));
   }
-  kernel::AdamWStep step{1e-3, .9, .999, 1e-8, .1, 1 - .9, 1 - .999};
   b.add(
       "AdamW of " + std::to_string(tensors) + " tensors of " + std::to_string(size),
       {0, 28. * double(n)}, 1e-2,
       [&] {
-        kernel::adamw(b.stream, data(p), data(g), data(m), data(v), static_cast<float*>(nullptr), n,
-                      step);
+        const ParameterSpan<float, float, float, float> span{
+            b.stream, data(p), data(g), {{{data(m), n}, {data(v), n}}}, nullptr, n, true, 1e-3,
+            1,        1,       nullptr};
+        kernel::adamw({.weight_decay = .1}, span);
       },
       [&] {
         at::_foreach_add_(steps, 1);

@@ -60,6 +60,10 @@ void add_contests(std::vector<OptimizerContest>& all, const std::string& shape, 
       {{"bitsandbytes AdamW8bit", "adamw8bit", same}});
   add(Lion<{.lr = lr, .weight_decay = weight_decay}>(), "Lion",
       {{"bitsandbytes Lion", "lion", same}});
+  // The others have no peer yet.
+  using Raced = PolicyList<AdamW<>, Adam<>, Sgd<>, Adafactor<>, Muon<>, AdamW8bit<>, Lion<>>;
+  for_each_policy(OthersThan<Raced, shipped::optimizer>(),
+                  [&]<class P>(P*) { add(P(), short_type_name<P>().c_str(), {}); });
 }
 
 inline const std::vector<OptimizerContest>& optimizer_contests() {

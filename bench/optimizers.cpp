@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What does an optimizer's update cost, with the clipping of the gradients' norm, beside the best
-// of Python libraries for the same parameters? AdamW, Adam, SGD, Adafactor, Muon, AdamW8bit and
-// Lion run in fp32, in turns, each in a process of its own.
+// of Python libraries for the same parameters? All optimizers that Sinter ships run in fp32, in
+// turns, each in a process of its own.
 //   ./sinter bench optimizers [--threads N] [--rounds N] [--peers PYTHON|new] [--only TEXT]
 //                             [--avx2] [--json FILE] [--svg FILE]
 // Of ours, the instructions after the loop (norm, update) of a trainer's real steps are timed; of

@@ -177,8 +177,8 @@ double validation_loss(int threads, int steps, const std::string& text) {
 }
 
 template <class Optimizer>
-std::vector<bench::Row> optimizer(const char* name, int threads, int steps, const std::string& text,
-                                  double plain) {
+std::vector<bench::Row> optimizer(int threads, int steps, const std::string& text, double plain) {
+  const std::string name = short_type_name<Optimizer>();
   const double loss = validation_loss<Optimizer>(threads, steps, text);
   return {{name, state_of_parameter<gpt<512, 8, 6, 4096, Optimizer>>(), 8, "AdamW",
            "bytes of state a parameter, 512 wide", 0, true},
@@ -201,10 +201,12 @@ int run_bench(int argc, char** argv) {
   report.print(
       {rounded_inputs<256>(threads, rounds, text), rounded_inputs<512>(threads, rounds, text)});
   const double plain = validation_loss<AdamW<{.lr = 2e-3}>>(threads, steps, text);
-  report.print(optimizer<AdamW8bit<{.lr = 2e-3}>>("AdamW8bit", threads, steps, text, plain));
-  report.print(optimizer<Adafactor<{.lr = 2e-3}>>("Adafactor", threads, steps, text, plain));
-  report.print(optimizer<Lion<{.lr = 3e-4}>>("Lion", threads, steps, text, plain));
-  report.print(optimizer<Muon<>>("Muon", threads, steps, text, plain));
+  using Tuned =
+      PolicyList<AdamW8bit<{.lr = 2e-3}>, Adafactor<{.lr = 2e-3}>, Lion<{.lr = 3e-4}>, Muon<>>;
+  using Plain = PolicyList<AdamW<>, Adam<>, Sgd<>>;  // with as much state, or too slow to compare
+  [&]<class... P>(PolicyList<P...>) {
+    (report.print(optimizer<P>(threads, steps, text, plain)), ...);
+  }(Joined<Tuned, OthersThan<Joined<Tuned, Plain>, shipped::optimizer>>());
   return report.write();
 }
 

@@ -72,7 +72,7 @@ SINTER_STUB(position_forward(Stream&, Input<T>, Input<T>, Sequences, Tensor<T>))
 SINTER_STUB_S(position_backward(Stream&, Tensor<const T>, Sequences, Tensor<S>))
 SINTER_STUB(last_rows(Stream&, Input<T>, Sequences, Tensor<T>))
 SINTER_STUB(last_rows_backward(Stream&, Input<T>, Sequences, Tensor<T>))
-SINTER_STUB_M(adamw(Stream&, M*, const G*, S*, S*, C*, std::int64_t, const AdamWStep&))
+SINTER_STUB_M(adamw(const AdamWOptions&, const ParameterSpan<M, G, S, C>&))
 SINTER_STUB_S(normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Tensor<T>, Output<S>,
                                 Tensor<S>, double))
 SINTER_STUB_S(add_normalize_forward(Stream&, Input<T>, Input<T>, Input<T>, Input<T>, Output<T>,
@@ -235,9 +235,9 @@ struct ByHand {
     kernel::add_squares(stream, p, 1024, &decision.squares);
     kernel::decide(stream, {.bound = 1}, 1, &decision);
     for (int part = 0; part < 2; ++part) {
-      kernel::AdamWStep adam{
-          1e-3, .9, .999, 1e-8, .01, 1 - std::pow(.9, s), 1 - std::pow(.999, s), &decision};
-      kernel::adamw(stream, p, p, p, p, p, 1024, adam);
+      const ParameterSpan<float, float, float, float> span{
+          stream, p, p, {{{p, 1024}, {p, 1024}}}, p, 1024, true, 1e-3, 1, s, &decision};
+      kernel::adamw(AdamWOptions(), span);
     }
   }
 };

@@ -11,11 +11,12 @@
 #include "emulated/alike.hpp"
 #include "hardware/cuda/queue.hpp"
 #include "sinter/hardware/memory.hpp"
+#include "sinter/kernels/adamw.hpp"
 #include "sinter/kernels/decision.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/kernels/normalize.hpp"
-#include "sinter/kernels/optimizer.hpp"
+#include "support/spans.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -59,9 +60,9 @@ class Machine {
     add_squares(stream, gradient, parameters, &decision->squares);
     decide(stream, {.bound = bound}, loss_scale, decision);
     stream.only_if(&decision->applied, [&] {
-      adamw(stream, master, gradient, mean, square, copy, parameters,
-            {plan.rate, 0.9, 0.999, 1e-8, 0.1, 1 - std::pow(0.9, plan.t),
-             1 - std::pow(0.999, plan.t), decision});
+      adamw({.weight_decay = 0.1}, testing::span_of<float, float, float, BFloat16>(
+                                       stream, master, gradient, {mean, square}, copy, parameters,
+                                       {plan.rate, plan.t, decision}));
     });
     copy_on_device(stream, reinterpret_cast<const std::byte*>(master),
                    reinterpret_cast<std::byte*>(kept), parameters * sizeof(float));

@@ -59,10 +59,21 @@ using Single = Batch<{.global = 4, .micro = 1}>;
 constexpr auto precisions = hana::tuple_t<Fp32, Tf32, Fp64, Bf16, Fp16<>, Fp16<{.masters = false}>>;
 /// With these rates ten steps lower the loss by 5 % or more, whichever matrix product multiplies
 /// (support/processor.hpp). Larger ones are chaotic for this model, so that rounding decides.
-constexpr auto optimizers =
-    hana::tuple_t<AdamW<{.lr = 4e-3}>, Adam<{.lr = 4e-3}>, Sgd<{.lr = .3, .momentum = .9}>,
-                  Lion<{.lr = 3e-3}>, Adafactor<{.lr = 3e-3}>, AdamW8bit<{.lr = 4e-3}>,
-                  Muon<{.lr = 5e-2}>>;
+using WithRates = PolicyList<AdamW<{.lr = 4e-3}>, Adam<{.lr = 4e-3}>,
+                             Sgd<{.lr = .3, .momentum = .9}>, Lion<{.lr = 3e-3}>,
+                             Adafactor<{.lr = 3e-3}>, AdamW8bit<{.lr = 4e-3}>, Muon<{.lr = 5e-2}>>;
+/// Any other optimizer learns four times as fast as by default.
+template <class P>
+struct Faster;
+template <template <auto> class Policy, auto O>
+struct Faster<Policy<O>> : std::type_identity<Policy<[] {
+  auto options = O;
+  options.lr *= 4;
+  return options;
+}()>> {};
+constexpr auto optimizers = []<class... Named, class... P>(PolicyList<Named...>, PolicyList<P...>) {
+  return hana::tuple_t<Named..., typename Faster<P>::type...>;
+}(WithRates(), OthersThan<WithRates, shipped::optimizer>());
 constexpr auto memories = hana::tuple_t<KeepAll, Checkpoint<{.policy = selective}>,
                                         Checkpoint<{.policy = selective, .every = 2}>,
                                         Checkpoint<{.policy = full}>, Checkpoint<{.every = 2}>>;

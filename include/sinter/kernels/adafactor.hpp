@@ -6,25 +6,30 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sinter/base/bfloat16.hpp"
-#include "sinter/base/float16.hpp"
-#include "sinter/hardware/stream.hpp"
-#include "sinter/kernels/decision.hpp"
+#include "sinter/kernels/optimizer.hpp"
+
+namespace sinter {
+
+struct AdafactorOptions {
+  double lr = 1e-3;              ///< learning rate before the schedule; unused with relative_step
+  double beta1 = 0;              ///< decay rate of the first moment; at 0 none is kept
+  double decay = -0.8;           ///< beta2 is 1 - t^decay in step t, counted from 1
+  double clip_threshold = 1;     ///< maximum root mean square (RMS) of an update, before the rate
+  double weight_decay = 0;       ///< decoupled; matrices only
+  double eps_square = 1e-30;     ///< added to each squared gradient
+  double eps_scale = 1e-3;       ///< minimum RMS for scale_parameter
+  bool scale_parameter = false;  ///< true if the rate is multiplied by the parameter's RMS
+  bool relative_step = false;  ///< true if the rate is min(1/√t, 0.01), not lr, times the schedule
+  bool warmup_init = false;    ///< true if relative_step's rate is min(1/√t, 10⁻⁶ t)
+  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
+                (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
+                (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
+                (warmup_init))
+};
+
+}  // namespace sinter
 
 namespace sinter::kernel {
-
-/// Constants of one step of adafactor().
-struct AdafactorStep {
-  double lr;                           ///< the learning rate, or adafactor_rate(t)
-  double beta1;                        ///< decay of the first moment; 0 if there is none
-  double beta2;                        ///< adafactor_beta2(t)
-  double eps_square = 1e-30;           ///< added to each squared gradient
-  double eps_scale = 1e-3;             ///< the least scale of a parameter
-  double clip_threshold = 1;           ///< the largest root mean square of an update
-  double weight_decay = 0;             ///< p loses α weight_decay p, with α as in adafactor()
-  const Decision* decision = nullptr;  ///< in the device's memory; only its scale is used
-  bool scale_parameter = true;  ///< true if lr is multiplied by the parameter's root mean square
-};
 
 /// 1 - t^decay, where t counts steps from 1.
 inline double adafactor_beta2(std::int64_t t, double decay = -0.8) {
@@ -46,17 +51,22 @@ constexpr std::int64_t adafactor_scratch(int rows, int columns) {
   return adafactor_factored(rows, columns) ? std::int64_t{32} * columns + rows : n / 1024 + 1;
 }
 
-/// Updates one tensor, rows × columns. With s = g² + eps_square and R(x) the root mean square of x:
+/// The moments of one tensor, and what its update needs beside them. All moments start at zero.
+struct AdafactorMoments {
+  float* row_square;     ///< `rows` elements; for a vector one for each element, v below
+  float* column_square;  ///< `columns` elements; null for a vector
+  float* mean;           ///< as large as the tensor; null where beta1 is 0
+  float* scratch;        ///< adafactor_scratch(rows, columns) elements
+};
+
+/// Updates one tensor, rows × columns, at the rate lr of its span. With s = g² + eps_square and R(x) the root mean square of x:
 ///   row = beta2 row + (1 - beta2) mean of s over the row; column likewise
 ///   u = g / √(row column / mean(row)); in a vector each s has a moving mean v, and u = g / √v
 ///   α = lr max(eps_scale, R(p)) with scale_parameter, else lr
 ///   u = α u / max(1, R(u) / clip_threshold); with beta1: u = mean = beta1 mean + (1 - beta1) u
 ///   p -= α weight_decay p; p -= u; copy = p, rounded
-/// row_square holds `rows` elements and column_square `columns`; for a vector, row_square is v and
-/// column_square is null.
-/// mean is as large as master, and null where beta1 is 0; copy may be null. All moments start at
-/// zero. scratch holds adafactor_scratch(rows, columns) elements. (M, G, C) is (float, float,
-/// float), (float, float, BFloat16) or (float, float, Float16). The bits are the same for every
+/// beta2 is adafactor_beta2(t) in step t. Of the span's decision only the scale is used. (M, G, S, C)
+/// is (float, float, float, C), C = float, BFloat16 or Float16. The bits are the same for every
 /// number of threads.
 ///
 /// Errors of one step, with ε the epsilon of float and g the gradient times decision->scale:
@@ -64,9 +74,8 @@ constexpr std::int64_t adafactor_scratch(int rows, int columns) {
 ///   u               (16 + √rows / 4 + √columns / 4) ε
 ///   p               one ε, and the error of u
 /// (√: roundings are as good as random, Higham & Mary 2019.)
-template <class M, class G, class C>
-void adafactor(Stream& stream, M* master, const G* gradient, float* row_square,
-               float* column_square, float* mean, C* copy, int rows, int columns,
-               const AdafactorStep& step, float* scratch);
+template <class M, class G, class S, class C>
+void adafactor(const AdafactorOptions& options, const ParameterSpan<M, G, S, C>& span,
+               const AdafactorMoments& moments, int rows, int columns);
 
 }  // namespace sinter::kernel

@@ -5,10 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "sinter/base/bfloat16.hpp"
-#include "sinter/base/float16.hpp"
-#include "sinter/hardware/stream.hpp"
-#include "sinter/kernels/optimizer.hpp"
+#include "sinter/kernels/adamw.hpp"
 
 namespace sinter::kernel {
 
@@ -26,24 +23,29 @@ const std::array<float, 256>& signed_dynamic_map();
 /// Values that the bytes of the second moment stand for, ascending in [0, 1], from the same source.
 const std::array<float, 256>& unsigned_dynamic_map();
 
-/// Updates master and the moments, in the order of bitsandbytes' block-wise kernel:
+/// Moments of one byte an element, with adamw8bit_scales(n) scales each: all zero before the first
+/// step.
+struct Adamw8bitMoments {
+  std::uint8_t *mean, *square;
+  float *mean_scale, *square_scale;
+};
+
+/// Updates a span and the moments m and v, in the order of bitsandbytes' block-wise kernel:
 ///   v = beta2 v + (1 - beta2) g²; m = beta1 m + (1 - beta1) g
 ///   p -= lr √correction2 / correction1 · m / (√v + √correction2 eps); p *= 1 - lr weight_decay
 ///   copy = p, rounded
 /// At the end, m and v are divided by their block's scale, its largest |m| or |v|. They are rounded
-/// to the nearest value of the map, but a negative m never to zero. master, gradient, mean, square
-/// and copy have n elements, and copy may be null. mean_scale and square_scale have
-/// adamw8bit_scales(n), all zero before the first step. (M, G, C) is (float, float, float), (float,
-/// float, BFloat16) or (float, float, Float16). A gradient that is not finite makes its parameter
-/// NaN, and its block's moments useless. The bits are the same for every number of threads.
+/// to the nearest value of the map, but a negative m never to zero. Of the span's decision only the
+/// scale is used. (M, G, S, C) is (float, float, float, C), C = float, BFloat16 or Float16. A
+/// gradient that is not finite makes its parameter NaN, and its block's moments useless. The bits
+/// are the same for every number of threads.
 ///
 /// Errors of one step, with ε the epsilon of float and g the gradient times decision->scale:
 ///   scales   4 ε of the largest |m| + |g|, and of v
 ///   moments  half the distance of the map's values, and ε more
 ///   p        as adamw()
-template <class M, class G, class C>
-void adamw8bit(Stream& stream, M* master, const G* gradient, std::uint8_t* mean,
-               std::uint8_t* square, float* mean_scale, float* square_scale, C* copy,
-               std::int64_t n, const AdamWStep& step);
+template <class M, class G, class S, class C>
+void adamw8bit(const AdamWOptions& options, const ParameterSpan<M, G, S, C>& span,
+               const Adamw8bitMoments& moments);
 
 }  // namespace sinter::kernel

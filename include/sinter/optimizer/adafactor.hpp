@@ -6,23 +6,6 @@
 
 namespace sinter {
 
-struct AdafactorOptions {
-  double lr = 1e-3;              ///< learning rate before the schedule; unused with relative_step
-  double beta1 = 0;              ///< decay rate of the first moment; at 0 none is kept
-  double decay = -0.8;           ///< beta2 is 1 - t^decay in step t, counted from 1
-  double clip_threshold = 1;     ///< maximum root mean square (RMS) of an update, before the rate
-  double weight_decay = 0;       ///< decoupled; matrices only
-  double eps_square = 1e-30;     ///< added to each squared gradient
-  double eps_scale = 1e-3;       ///< minimum RMS for scale_parameter
-  bool scale_parameter = false;  ///< true if the rate is multiplied by the parameter's RMS
-  bool relative_step = false;  ///< true if the rate is min(1/√t, 0.01), not lr, times the schedule
-  bool warmup_init = false;    ///< true if relative_step's rate is min(1/√t, 10⁻⁶ t)
-  SINTER_FIELDS((lr).at_least(0).adjustable(), (beta1).at_least(0).below(1), (decay).below(0),
-                (clip_threshold).above(0).adjustable(), (weight_decay).at_least(0).adjustable(),
-                (eps_square).above(0), (eps_scale).at_least(0), (scale_parameter), (relative_step),
-                (warmup_init))
-};
-
 namespace detail {
 SINTER_RULE(AdafactorHasOneRate,
             (!R::optimizer::options.relative_step ||
@@ -82,20 +65,10 @@ struct Adafactor {
     return o.relative_step ? kernel::adafactor_rate(step, o.warmup_init) : o.lr;
   }
   static void update(const Options& o, const auto& s) {
-    kernel::AdafactorStep step{};
-    step.lr = s.learning_rate;
-    step.beta1 = o.beta1;
-    step.beta2 = kernel::adafactor_beta2(s.step, o.decay);
-    step.eps_square = o.eps_square;
-    step.eps_scale = o.eps_scale;
-    step.clip_threshold = o.clip_threshold;
-    step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.decision = s.decision;
-    step.scale_parameter = o.scale_parameter;
     auto state = [&](int region) { return s.template part<float>(region); };
-    kernel::adafactor(s.stream, s.master, s.gradient, state(0), state(1),
-                      o.beta1 != 0 ? state(2) : nullptr, s.copy, s.rows, s.columns, step,
-                      s.template scratch<float>());
+    kernel::adafactor(
+        o, s, {state(0), state(1), o.beta1 != 0 ? state(2) : nullptr, s.template scratch<float>()},
+        s.rows, s.columns);
   }
 };
 

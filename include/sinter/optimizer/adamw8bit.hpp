@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cmath>
-
 #include "sinter/kernels/adamw8bit.hpp"
-#include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
 #include "sinter/policy/concepts.hpp"
 
@@ -45,14 +42,12 @@ struct AdamW8bit {
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
   static void update(const Options& o, const auto& s) {
-    const kernel::AdamWStep step = detail::adamw_step(o, s);
     auto state = [&](int region) { return s.template part<float>(region); };
     auto codes = [&](int region) { return s.template part<std::uint8_t>(region); };
     if (quantizes(s.layer, s.number)) {
-      kernel::adamw8bit(s.stream, s.master, s.gradient, codes(0), codes(1), state(2), state(3),
-                        s.copy, s.size, step);
+      kernel::adamw8bit(o, s, {codes(0), codes(1), state(2), state(3)});
     } else {
-      kernel::adamw(s.stream, s.master, s.gradient, state(0), state(1), s.copy, s.size, step);
+      kernel::adamw(o, s.with_state({0, 1}));
     }
   }
 };

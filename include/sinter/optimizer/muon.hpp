@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "sinter/kernels/adamw.hpp"
 #include "sinter/kernels/elementwise.hpp"
 #include "sinter/kernels/matmul.hpp"
 #include "sinter/kernels/norm.hpp"
-#include "sinter/optimizer/adamw.hpp"
 #include "sinter/optimizer/rules.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/program/regions.hpp"
@@ -105,10 +105,9 @@ struct Muon {
   static void update(const Options& o, const auto& s) {
     if (detail::is_hidden_matrix(s.layer, s.number)) return update_matrix(o, s);
     const AdamWOptions others{o.adamw_lr, o.beta1, o.beta2, o.eps, o.adamw_weight_decay};
-    kernel::AdamWStep step = detail::adamw_step(others, s);
-    step.lr = others.lr * s.rate_factor;
-    kernel::adamw(s.stream, s.master, s.gradient, s.template part<float>(1),
-                  s.template part<float>(2), s.copy, s.size, step);
+    auto span = s.with_state({1, 2});
+    span.learning_rate = others.lr * s.rate_factor;
+    kernel::adamw(others, span);
   }
 
  private:

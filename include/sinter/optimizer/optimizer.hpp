@@ -4,34 +4,14 @@
 #pragma once
 #include <algorithm>
 #include <cassert>
+#include <initializer_list>
 
+#include "sinter/kernels/optimizer.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/program/kinds.hpp"
 #include "sinter/run/bound_units.hpp"
 
 namespace sinter {
-
-namespace detail {
-inline constexpr int max_regions = 4;  ///< maximum number of regions of one policy
-}  // namespace detail
-
-/// A range of flat parameters that an optimizer treats alike. The element types are those of master
-/// weights (M), gradients (G), the optimizer's state (S) and the copy of the weights (C).
-template <class M, class G, class S, class C>
-struct ParameterSpan {
-  kernel::Stream& stream;  ///< the stream on which kernels run
-  M* master;               ///< the weights to update
-  const G* gradient;       ///< to multiply by decision->scale, then clamp to ± decision->limit
-  /// The optimizer's regions, in its order; empty for regions with a shape of their own.
-  std::array<kernel::Flat<S>, detail::max_regions> state;
-  C* copy;  ///< receives the new weights; null if there is no copy or Optimizer::casts is not true
-  std::int64_t size;     ///< number of parameters
-  bool decayed;          ///< true if weight decay applies
-  double learning_rate;  ///< learning rate of this step: the optimizer's own, times rate_factor
-  double rate_factor;    ///< product of the factors of schedule, policies and parameter group
-  std::int64_t step;     ///< number of applied updates, this one included
-  const kernel::Decision* decision;  ///< in the device's memory: the bounds of gradients
-};
 
 namespace detail {
 /// One whole parameter, for an optimizer that is not elementwise.
@@ -51,6 +31,13 @@ struct SpanOfParameter : ParameterSpan<M, G, S, C> {
     assert((!kept.data || kept.shape.element == element_of<T>) &&
            "Sinter: a region has elements of another type");
     return reinterpret_cast<T*>(kept.data);
+  }
+  /// The parameter as a span for an elementwise kernel, with regions of elements S as its state.
+  ParameterSpan<M, G, S, C> with_state(std::initializer_list<int> regions) const {
+    ParameterSpan<M, G, S, C> span = *this;
+    auto next = span.state.begin();
+    for (const int region : regions) *next++ = {part<S>(region), span.size};
+    return span;
   }
   /// The workspace as elements of type T.
   template <class T>

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sinter/kernels/optimizer.hpp"
+#include "sinter/kernels/sgd.hpp"
 #include "sinter/policy/concepts.hpp"
 
 namespace sinter {
-
-struct SgdOptions {
-  double lr = 1e-2;         ///< learning rate before the schedule
-  double momentum = 0;      ///< decay rate of the average of gradients
-  double weight_decay = 0;  ///< times the parameter, added to the gradient; matrices only
-  /// True if a step follows gradient + momentum × average instead of the average.
-  bool nesterov = false;
-  SINTER_FIELDS((lr).at_least(0).adjustable(), (momentum).at_least(0).below(1),
-                (weight_decay).at_least(0).adjustable(), (nesterov))
-};
 
 namespace detail {
 SINTER_RULE(NesterovHasMomentum,
@@ -43,16 +33,7 @@ struct Sgd {
   static constexpr bool casts = true;
 
   static constexpr double learning_rate(const Options& o) { return o.lr; }
-  static void update(const Options& o, const auto& s) {
-    kernel::SgdStep step;
-    step.lr = s.learning_rate;
-    step.momentum = o.momentum;
-    step.weight_decay = s.decayed ? o.weight_decay : 0;
-    step.decision = s.decision;
-    step.first = s.step == 1;
-    step.nesterov = o.nesterov;
-    kernel::sgd(s.stream, s.master, s.gradient, s.state[0].data, s.copy, s.size, step);
-  }
+  static void update(const Options& o, const auto& s) { kernel::sgd(o, s); }
 };
 
 }  // namespace sinter

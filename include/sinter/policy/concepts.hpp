@@ -15,7 +15,8 @@
 #include <concepts>
 #include <string_view>
 
-#include "sinter/policy/fields.hpp"
+#include "sinter/base/fields.hpp"
+#include "sinter/hardware/stream.hpp"
 #include "sinter/policy/slot_hooks.hpp"
 
 namespace sinter {

@@ -30,3 +30,26 @@ using optimizer = PolicyList<AdamW<>, Adam<>, AdamW8bit<>, Adafactor<>, Lion<>, 
                              Muon<>>;  ///< all optimizers
 
 }  // namespace sinter::detail::shipped
+
+namespace sinter::detail {
+
+/// True if two policies are one template, perhaps with different options.
+template <class A, class B>
+struct SameTemplate : std::is_same<A, B> {};
+template <template <auto...> class Policy, auto... A, auto... B>
+struct SameTemplate<Policy<A...>, Policy<B...>> : std::true_type {};
+
+/// The policies in the list All whose templates are not in the list Named. Tests and benches that
+/// have options of their own for some policies take these with their defaults.
+template <class Named, class All>
+struct OtherPolicies;
+template <class... Named, class... Policies>
+struct OtherPolicies<PolicyList<Named...>, PolicyList<Policies...>> {
+  template <class P>
+  struct IsOther : std::bool_constant<!(SameTemplate<P, Named>::value || ...)> {};
+  using type = PoliciesThat<IsOther, Policies...>;
+};
+template <class Named, class All>
+using OthersThan = typename OtherPolicies<Named, All>::type;
+
+}  // namespace sinter::detail

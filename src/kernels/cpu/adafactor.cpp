@@ -4,6 +4,7 @@
 #include "hardware/cpu/split.hpp"
 #include "kernels/cpu/row_blocks.hpp"
 #include "kernels/cpu/targets.hpp"
+#include "kernels/optimizer_step.hpp"
 #include "sinter/kernels/norm.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -136,43 +137,44 @@ double sum_in_order(const float* x, std::int64_t n) {
 
 /// One call: a tensor, its moments and its constants.
 template <class C>
-struct Adafactor {
-  Stream& stream;
-  float* master;
-  const float* gradient;
-  float *row_square, *column_square, *mean;
-  C* copy;
+struct Adafactor : AdafactorMoments {
+  const AdafactorStep step;
+  const ParameterSpan<float, float, float, C>& span;
   int rows, columns;
-  const AdafactorStep& step;
-  float* scratch;
+  Stream& stream = span.stream;
+  const float* gradient = span.gradient;
   AdafactorTable<C> kernels = table<C>();
   std::int64_t n = std::int64_t(rows) * columns;
   AdafactorConstants constants{float(step.decision ? step.decision->scale : 1),
-                               float(step.eps_square),
-                               float(step.beta1),
-                               float(1 - step.beta1),
+                               float(step.options.eps_square),
+                               float(step.options.beta1),
+                               float(1 - step.options.beta1),
                                float(step.beta2),
                                float(1 - step.beta2)};
 
   /// α, from the parameter as it is before the step.
   double rate() const {
-    if (!step.scale_parameter) return step.lr;
+    if (!step.options.scale_parameter) return step.lr;
     double squares;
-    sum_of_squares(stream, master, n, &squares);
+    sum_of_squares(stream, span.master, n, &squares);
     const double size = std::sqrt(squares / double(n));
-    return step.lr * std::max(step.eps_scale, size);
+    return step.lr * std::max(step.options.eps_scale, size);
   }
 
   /// α / max(1, R(u) / clip_threshold).
   double clipped(double rate, double update_squares) const {
-    const double size = std::sqrt(update_squares / double(n)) / step.clip_threshold;
+    const double size = std::sqrt(update_squares / double(n)) / step.options.clip_threshold;
     return size > 1 ? rate / size : rate;  // a NaN clips nothing, and reaches the parameters
   }
 
   AdafactorRange<C> range(std::int64_t at, const float* factors, double row, std::int64_t size) {
-    return {
-        master + at, gradient + at, mean ? mean + at : nullptr, copy ? copy + at : nullptr, factors,
-        float(row),  int(size)};
+    return {span.master + at,
+            gradient + at,
+            mean ? mean + at : nullptr,
+            span.copy ? span.copy + at : nullptr,
+            factors,
+            float(row),
+            int(size)};
   }
 
   void matrix() {
@@ -237,19 +239,17 @@ static_assert(most_row_blocks == 32);
 
 }  // namespace
 
-template <class M, class G, class C>
-void adafactor(Stream& stream, M* master, const G* gradient, float* row_square,
-               float* column_square, float* mean, C* copy, int rows, int columns,
-               const AdafactorStep& step, float* scratch) {
+template <class M, class G, class S, class C>
+void adafactor(const AdafactorOptions& options, const ParameterSpan<M, G, S, C>& span,
+               const AdafactorMoments& moments, int rows, int columns) {
   if (rows <= 0 || columns <= 0) return;
-  Adafactor<C> call{stream, master, gradient, row_square, column_square, mean,
-                    copy,   rows,   columns,  step,       scratch};
+  Adafactor<C> call{moments, {options, span}, span, rows, columns};
   adafactor_factored(rows, columns) ? call.matrix() : call.vector();
 }
 
-#define SINTER_INSTANTIATE(C)                                                                  \
-  template void adafactor(Stream&, float*, const float*, float*, float*, float*, C*, int, int, \
-                          const AdafactorStep&, float*);
+#define SINTER_INSTANTIATE(C)                                                                    \
+  template void adafactor(const AdafactorOptions&, const ParameterSpan<float, float, float, C>&, \
+                          const AdafactorMoments&, int, int);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(BFloat16)
 SINTER_INSTANTIATE(Float16)

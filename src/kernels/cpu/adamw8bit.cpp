@@ -10,6 +10,7 @@
 #include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
 #include "kernels/dynamic_map.hpp"
+#include "kernels/optimizer_step.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/adamw8bit.cpp"
@@ -194,14 +195,15 @@ const Maps& maps() {
   return all;
 }
 
-Constants constants_of(const AdamWStep& step) {
+Constants constants_of(const AdamStep<AdamWOptions>& step) {
+  const AdamWOptions& o = step.options;
   const double deviation = std::sqrt(step.correction2);
   return {.scale = float(step.decision ? step.decision->scale : 1),
-          .beta1 = float(step.beta1),
-          .rest1 = float(1 - step.beta1),
-          .beta2 = float(step.beta2),
-          .rest2 = float(1 - step.beta2),
-          .eps = float(deviation * step.eps),
+          .beta1 = float(o.beta1),
+          .rest1 = float(1 - o.beta1),
+          .beta2 = float(o.beta2),
+          .rest2 = float(1 - o.beta2),
+          .eps = float(deviation * o.eps),
           .rate = float(-step.lr * deviation / step.correction1),
           .decay = float(1 - step.lr * step.weight_decay)};
 }
@@ -211,26 +213,27 @@ Constants constants_of(const AdamWStep& step) {
 const std::array<float, 256>& signed_dynamic_map() { return maps().with_sign; }
 const std::array<float, 256>& unsigned_dynamic_map() { return maps().without; }
 
-template <class M, class G, class C>
-void adamw8bit(Stream& stream, M* master, const G* gradient, std::uint8_t* mean,
-               std::uint8_t* square, float* mean_scale, float* square_scale, C* copy,
-               std::int64_t n, const AdamWStep& step) {
+template <class M, class G, class S, class C>
+void adamw8bit(const AdamWOptions& options, const ParameterSpan<M, G, S, C>& span,
+               const Adamw8bitMoments& to) {
   const auto kernel = table<C>().step;
-  const Constants constants = constants_of(step);
+  const Constants constants = constants_of({options, span});
   const Maps& all = maps();
-  split(stream, adamw8bit_scales(n), block, 1, [&](std::int64_t first, std::int64_t last) {
+  const std::int64_t n = span.size;
+  split(span.stream, adamw8bit_scales(n), block, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t b = first; b < last; ++b) {
       const std::int64_t at = b * block;
-      kernel({master + at, gradient + at, mean + at, square + at, mean_scale + b, square_scale + b,
-              copy ? copy + at : nullptr, int(std::min<std::int64_t>(n - at, block))},
+      kernel({span.master + at, span.gradient + at, to.mean + at, to.square + at, to.mean_scale + b,
+              to.square_scale + b, span.copy ? span.copy + at : nullptr,
+              int(std::min<std::int64_t>(n - at, block))},
              constants, all);
     }
   });
 }
 
-#define SINTER_INSTANTIATE(C)                                                                  \
-  template void adamw8bit(Stream&, float*, const float*, std::uint8_t*, std::uint8_t*, float*, \
-                          float*, C*, std::int64_t, const AdamWStep&);
+#define SINTER_INSTANTIATE(C)                                                                \
+  template void adamw8bit(const AdamWOptions&, const ParameterSpan<float, float, float, C>&, \
+                          const Adamw8bitMoments&);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(BFloat16)
 SINTER_INSTANTIATE(Float16)

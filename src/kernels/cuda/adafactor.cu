@@ -3,6 +3,7 @@
 
 #include "hardware/cuda/sums.hpp"
 #include "kernels/cuda/each_element.hpp"
+#include "kernels/optimizer_step.hpp"
 #include "sinter/kernels/norm.hpp"
 
 namespace sinter::kernel {
@@ -30,7 +31,8 @@ struct Size {
 struct Gradient {
   float scale, eps;
   __device__ explicit Gradient(const AdafactorStep& step)
-      : scale(float(step.decision ? step.decision->scale : 1)), eps(float(step.eps_square)) {}
+      : scale(float(step.decision ? step.decision->scale : 1)),
+        eps(float(step.options.eps_square)) {}
   __device__ float squared(float g) const { return fused(g * scale, g * scale, eps); }
 };
 
@@ -106,7 +108,8 @@ struct Parameters {
 
   /// p = decay p - u.
   __device__ void put(std::int64_t i, float u, float decay, const AdafactorStep& step) const {
-    if (mean) mean[i] = u = fused(mean[i], float(step.beta1), u * float(1 - step.beta1));
+    if (mean)
+      mean[i] = u = fused(mean[i], float(step.options.beta1), u * float(1 - step.options.beta1));
     const float p = master[i] * decay - u;
     master[i] = p;
     if (copy) copy[i] = C(p);
@@ -118,11 +121,11 @@ struct Rates {
   double whole, clipped;
 
   __device__ Rates(const Sums& sums, Size size, const AdafactorStep& step) : whole(step.lr) {
-    if (step.scale_parameter) {
+    if (step.options.scale_parameter) {
       const double scale = sqrt(sums.parameters / size.n());
-      whole *= scale < step.eps_scale ? step.eps_scale : scale;
+      whole *= scale < step.options.eps_scale ? step.options.eps_scale : scale;
     }
-    const double excess = sqrt(sums.updates / size.n()) / step.clip_threshold;
+    const double excess = sqrt(sums.updates / size.n()) / step.options.clip_threshold;
     clipped = excess > 1 ? whole / excess : whole;  // a NaN clips nothing
   }
 };
@@ -174,14 +177,13 @@ __global__ void apply_to_vector(Parameters<C> to, const float* gradient, const f
 
 /// One call.
 template <class C>
-struct Call {
-  Stream& stream;
-  Parameters<C> to;
-  const float* gradient;
-  float *row_square, *column_square;
+struct Call : AdafactorMoments {
+  const AdafactorStep step;
+  const ParameterSpan<float, float, float, C>& span;
   Size size;
-  const AdafactorStep& step;
-  float* scratch;
+  Stream& stream = span.stream;
+  const float* gradient = span.gradient;
+  Parameters<C> to{span.master, mean, span.copy};
   Sums* sums = reinterpret_cast<Sums*>(stream.device().scratch + sums_at);
 
   Told<AdafactorStep> told() const { return stream.device().tell(step); }
@@ -216,21 +218,19 @@ struct Call {
 
 }  // namespace
 
-template <class M, class G, class C>
-void adafactor(Stream& stream, M* master, const G* gradient, float* row_square,
-               float* column_square, float* mean, C* copy, int rows, int columns,
-               const AdafactorStep& step, float* scratch) {
+template <class M, class G, class S, class C>
+void adafactor(const AdafactorOptions& options, const ParameterSpan<M, G, S, C>& span,
+               const AdafactorMoments& moments, int rows, int columns) {
   if (rows <= 0 || columns <= 0) return;
-  const Call<C> call{stream,        {master, mean, copy}, gradient, row_square,
-                     column_square, {rows, columns},      step,     scratch};
-  if (step.scale_parameter)
-    sum_of_squares(stream, master, std::int64_t(rows) * columns, &call.sums->parameters);
+  const Call<C> call{moments, {options, span}, span, {rows, columns}};
+  if (options.scale_parameter)
+    sum_of_squares(span.stream, span.master, std::int64_t(rows) * columns, &call.sums->parameters);
   adafactor_factored(rows, columns) ? call.matrix() : call.vector();
 }
 
-#define SINTER_INSTANTIATE(C)                                                                  \
-  template void adafactor(Stream&, float*, const float*, float*, float*, float*, C*, int, int, \
-                          const AdafactorStep&, float*);
+#define SINTER_INSTANTIATE(C)                                                                    \
+  template void adafactor(const AdafactorOptions&, const ParameterSpan<float, float, float, C>&, \
+                          const AdafactorMoments&, int, int);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(BFloat16)
 SINTER_INSTANTIATE(Float16)

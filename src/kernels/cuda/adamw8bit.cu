@@ -6,6 +6,7 @@
 #include "hardware/cuda/maxima.hpp"
 #include "kernels/cuda/each_element.hpp"
 #include "kernels/dynamic_map.hpp"
+#include "kernels/optimizer_step.hpp"
 
 namespace sinter::kernel {
 namespace {
@@ -39,17 +40,12 @@ __device__ std::uint8_t signed_byte(float x, const float* map) {
   return std::uint8_t(zero - (place < 1 ? 1 : place > zero ? zero : place));
 }
 
-/// The moments, in the bytes' place.
-struct Moments {
-  std::uint8_t *mean, *square;
-  float *mean_scale, *square_scale;
-};
-
 /// A block of threads has a block of elements.
 template <class C>
-__global__ void step_blocks(float* master, const float* gradient, Moments moments, C* copy,
-                            std::int64_t n, Maps maps, Told<AdamWStep> told) {
-  const AdamWStep& step = *told;
+__global__ void step_blocks(float* master, const float* gradient, Adamw8bitMoments moments, C* copy,
+                            std::int64_t n, Maps maps, Told<AdamStep<AdamWOptions>> told) {
+  const auto& step = *told;
+  const AdamWOptions& o = step.options;
   Shared& shared = *shared_memory<Shared>();
   const int me = int(threadIdx.x);
   shared.with_sign[me] = std::bit_cast<float>(maps.with_sign[me]);
@@ -60,11 +56,11 @@ __global__ void step_blocks(float* master, const float* gradient, Moments moment
   float m = 0, v = 0;
   if (i < n) {
     const float g = gradient[i] * float(step.decision ? step.decision->scale : 1);
-    const float rest = float(1 - step.beta2) * g * g;
-    v = fused(shared.without[moments.square[i]] * moments.square_scale[b], float(step.beta2), rest);
-    m = fused(shared.with_sign[moments.mean[i]] * moments.mean_scale[b], float(step.beta1),
-              float(1 - step.beta1) * g);
-    const float change = m / (sqrtf(v) + float(deviation * step.eps));
+    const float rest = float(1 - o.beta2) * g * g;
+    v = fused(shared.without[moments.square[i]] * moments.square_scale[b], float(o.beta2), rest);
+    m = fused(shared.with_sign[moments.mean[i]] * moments.mean_scale[b], float(o.beta1),
+              float(1 - o.beta1) * g);
+    const float change = m / (sqrtf(v) + float(deviation * o.eps));
     float p = fused(float(-step.lr * deviation / step.correction1), change, master[i]);
     p *= float(1 - step.lr * step.weight_decay);
     master[i] = p;
@@ -101,19 +97,19 @@ const std::array<float, 256>& unsigned_dynamic_map() {
   return map;
 }
 
-template <class M, class G, class C>
-void adamw8bit(Stream& stream, M* master, const G* gradient, std::uint8_t* mean,
-               std::uint8_t* square, float* mean_scale, float* square_scale, C* copy,
-               std::int64_t n, const AdamWStep& step) {
+template <class M, class G, class S, class C>
+void adamw8bit(const AdamWOptions& options, const ParameterSpan<M, G, S, C>& span,
+               const Adamw8bitMoments& moments) {
   static const Maps maps = maps_as_bits();
-  const Moments moments{mean, square, mean_scale, square_scale};
-  launch(stream, {unsigned(adamw8bit_scales(n)), block, int(sizeof(Shared))}, step_blocks<C>,
-         master, gradient, moments, copy, n, maps, stream.device().tell(step));
+  const AdamStep<AdamWOptions> step(options, span);
+  launch(span.stream, {unsigned(adamw8bit_scales(span.size)), block, int(sizeof(Shared))},
+         step_blocks<C>, span.master, span.gradient, moments, span.copy, span.size, maps,
+         span.stream.device().tell(step));
 }
 
-#define SINTER_INSTANTIATE(C)                                                                  \
-  template void adamw8bit(Stream&, float*, const float*, std::uint8_t*, std::uint8_t*, float*, \
-                          float*, C*, std::int64_t, const AdamWStep&);
+#define SINTER_INSTANTIATE(C)                                                                \
+  template void adamw8bit(const AdamWOptions&, const ParameterSpan<float, float, float, C>&, \
+                          const Adamw8bitMoments&);
 SINTER_INSTANTIATE(float)
 SINTER_INSTANTIATE(BFloat16)
 SINTER_INSTANTIATE(Float16)

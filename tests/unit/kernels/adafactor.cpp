@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/adafactor.hpp"
 
+#include "support/spans.hpp"
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::detail::testing;
-using kernel::AdafactorStep;
 using kernel::Stream;
-using sinter::BFloat16;
+using sinter::AdafactorOptions, sinter::BFloat16;
 
 namespace {
 
@@ -18,6 +18,12 @@ double root_mean_square(const Doubles& x) {
   for (double v : x) sum += v * v;
   return std::sqrt(sum / double(x.size()));
 }
+
+/// One step of Adafactor.
+struct Step {
+  AdafactorOptions options;
+  SpanStep span;
+};
 
 /// The published algorithm, in double.
 struct Reference {
@@ -30,41 +36,44 @@ struct Reference {
     row.resize(factored ? rows : p.size()), column.resize(factored ? columns : 0);
   }
 
-  void step(const Doubles& gradient, const AdafactorStep& s) {
-    const double scale = s.scale_parameter ? std::max(s.eps_scale, root_mean_square(p)) : 1;
-    const double alpha = s.lr * scale;
+  void step(const Doubles& gradient, const Step& s) {
+    const double scale =
+        s.options.scale_parameter ? std::max(s.options.eps_scale, root_mean_square(p)) : 1;
+    const double alpha = s.span.learning_rate * scale;
     Doubles u = gradient;
-    for (double& g : u) g *= s.decision ? s.decision->scale : 1;
+    for (double& g : u) g *= s.span.decision ? s.span.decision->scale : 1;
     column.empty() ? divide_by_root(u, s) : divide_by_roots(u, s);
-    const double clip = std::max(1., root_mean_square(u) / s.clip_threshold);
+    const double clip = std::max(1., root_mean_square(u) / s.options.clip_threshold);
     for (std::size_t i = 0; i < p.size(); ++i) {
       double change = alpha * u[i] / clip;
-      if (s.beta1 != 0) change = mean[i] = s.beta1 * mean[i] + (1 - s.beta1) * change;
-      p[i] -= alpha * s.weight_decay * p[i];
+      if (s.options.beta1 != 0)
+        change = mean[i] = s.options.beta1 * mean[i] + (1 - s.options.beta1) * change;
+      p[i] -= alpha * s.options.weight_decay * p[i];
       p[i] -= change;
     }
   }
 
  private:
-  void divide_by_root(Doubles& u, const AdafactorStep& s) {
+  void divide_by_root(Doubles& u, const Step& s) {
+    const double beta2 = kernel::adafactor_beta2(s.span.number);
     for (std::size_t i = 0; i < u.size(); ++i) {
-      row[i] = s.beta2 * row[i] + (1 - s.beta2) * (u[i] * u[i] + s.eps_square);
+      row[i] = beta2 * row[i] + (1 - beta2) * (u[i] * u[i] + s.options.eps_square);
       u[i] /= std::sqrt(row[i]);
     }
   }
 
-  void divide_by_roots(Doubles& u, const AdafactorStep& s) {
+  void divide_by_roots(Doubles& u, const Step& s) {
+    const double beta2 = kernel::adafactor_beta2(s.span.number);
     Doubles row_sums(rows), column_sums(columns);
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < columns; ++c) {
-        const double square = u[r * columns + c] * u[r * columns + c] + s.eps_square;
+        const double square = u[r * columns + c] * u[r * columns + c] + s.options.eps_square;
         row_sums[r] += square / columns, column_sums[c] += square / rows;
       }
     double mean_row = 0;
     for (int r = 0; r < rows; ++r)
-      mean_row += (row[r] = s.beta2 * row[r] + (1 - s.beta2) * row_sums[r]) / rows;
-    for (int c = 0; c < columns; ++c)
-      column[c] = s.beta2 * column[c] + (1 - s.beta2) * column_sums[c];
+      mean_row += (row[r] = beta2 * row[r] + (1 - beta2) * row_sums[r]) / rows;
+    for (int c = 0; c < columns; ++c) column[c] = beta2 * column[c] + (1 - beta2) * column_sums[c];
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < columns; ++c)
         u[r * columns + c] /= std::sqrt(row[r] / mean_row * column[c]);
@@ -84,10 +93,14 @@ struct State {
     scratch.assign(kernel::adafactor_scratch(rows, columns), NAN);
   }
 
-  void step(Stream& stream, const std::vector<float>& g, const AdafactorStep& s) {
+  void step(Stream& stream, const std::vector<float>& g, const Step& s) {
     kernel::adafactor(
-        stream, p.data(), g.data(), row.data(), column.empty() ? nullptr : column.data(),
-        s.beta1 != 0 ? mean.data() : nullptr, copy.data(), rows, columns, s, scratch.data());
+        s.options,
+        span_of<float, float, float, BFloat16>(stream, p.data(), g.data(), {}, copy.data(),
+                                               std::int64_t(p.size()), s.span),
+        {row.data(), column.empty() ? nullptr : column.data(),
+         s.options.beta1 != 0 ? mean.data() : nullptr, scratch.data()},
+        rows, columns);
   }
 };
 
@@ -95,24 +108,23 @@ struct State {
 enum class Kind { relative, external, warmed, clipped };
 constexpr Kind kinds[] = {Kind::relative, Kind::external, Kind::warmed, Kind::clipped};
 
-AdafactorStep step_of(Kind kind, int t) {
-  const double beta2 = kernel::adafactor_beta2(t);
+Step step_of(Kind kind, int t) {
   switch (kind) {
     case Kind::relative:
-      return {.lr = kernel::adafactor_rate(t), .beta1 = 0, .beta2 = beta2};
+      return {{.scale_parameter = true}, {kernel::adafactor_rate(t), t}};
     case Kind::external:
-      return {
-          .lr = 0.01, .beta1 = 0.9, .beta2 = beta2, .weight_decay = 0.1, .scale_parameter = false};
+      return {{.beta1 = 0.9, .weight_decay = 0.1}, {0.01, t}};
     case Kind::warmed:
-      return {.lr = kernel::adafactor_rate(t, true), .beta1 = 0, .beta2 = beta2};
+      return {{.scale_parameter = true}, {kernel::adafactor_rate(t, true), t}};
     case Kind::clipped:
-      return {.lr = 0.01, .beta1 = 0.9, .beta2 = beta2, .clip_threshold = 0.5, .weight_decay = 0.1};
+      return {{.beta1 = 0.9, .clip_threshold = 0.5, .weight_decay = 0.1, .scale_parameter = true},
+              {0.01, t}};
   }
   return {};
 }
 
 void check_one_step(const State& before, const State& after, const std::vector<float>& g,
-                    const AdafactorStep& s) {
+                    const Step& s) {
   Reference want({before.p.begin(), before.p.end()}, before.rows, before.columns);
   want.row.assign(before.row.begin(), before.row.end());
   want.column.assign(before.column.begin(), before.column.end());
@@ -126,8 +138,8 @@ void check_one_step(const State& before, const State& after, const std::vector<f
   // added to the mean.
   Doubles bound(g.size());
   for (std::size_t i = 0; i < g.size(); ++i) {
-    const double old = s.beta1 * before.mean[i];
-    const double update = s.beta1 != 0 ? want.mean[i] - old : before.p[i] - want.p[i];
+    const double old = s.options.beta1 * before.mean[i];
+    const double update = s.options.beta1 != 0 ? want.mean[i] - old : before.p[i] - want.p[i];
     const double n = double(g.size());
     bound[i] = (16 + std::sqrt(std::min(n, 1024.)) / 4 + sums) * std::abs(update) +
                2 * std::abs(old) + 2 * std::abs(before.p[i]);
@@ -150,9 +162,9 @@ TEST_CASE("each step of Adafactor follows the published algorithm") {
         State state(normal_values<float>(n, 1), rows, columns);
         for (int t = 1; t <= 4; ++t) {
           auto g = normal_values<float>(n, 10 + t, 0.01);
-          AdafactorStep step = step_of(kind, t);
+          Step step = step_of(kind, t);
           const kernel::Decision decision{.scale = 0.7};
-          step.decision = &decision;
+          step.span.decision = &decision;
           const State before = state;
           same_on_all_threads([&](Stream& s) {
             state = before;

@@ -3,13 +3,13 @@
 
 #include <bit>
 
+#include "support/spans.hpp"
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
 using namespace sinter::detail::testing;
-using kernel::AdamWStep;
 using kernel::Stream;
-using sinter::BFloat16;
+using sinter::AdamWOptions, sinter::BFloat16;
 
 namespace {
 
@@ -17,9 +17,12 @@ constexpr int block = kernel::adamw8bit_block;
 
 constexpr kernel::Decision scaled{.scale = 0.7};
 
-AdamWStep step_of(int t) {
-  return {0.01, 0.9, 0.999, 1e-8, 0.1, 1 - std::pow(0.9, t), 1 - std::pow(0.999, t), &scaled};
-}
+/// One step of AdamW.
+struct Step {
+  AdamWOptions options;
+  SpanStep span;
+};
+Step step_of(int t) { return {{.weight_decay = 0.1}, {0.01, t, &scaled}}; }
 
 /// Parameters with 8-bit moments.
 struct State {
@@ -35,9 +38,11 @@ struct State {
         square(p.size()),
         copy(p.size()) {}
 
-  void step(Stream& s, const std::vector<float>& g, const AdamWStep& step) {
-    kernel::adamw8bit(s, p.data(), g.data(), mean.data(), square.data(), mean_scale.data(),
-                      square_scale.data(), copy.data(), std::int64_t(p.size()), step);
+  void step(Stream& s, const std::vector<float>& g, const Step& step) {
+    kernel::adamw8bit(step.options,
+                      span_of<float, float, float, BFloat16>(s, p.data(), g.data(), {}, copy.data(),
+                                                             std::int64_t(p.size()), step.span),
+                      {mean.data(), square.data(), mean_scale.data(), square_scale.data()});
   }
   double m(std::size_t i) const {
     return double(kernel::signed_dynamic_map()[mean[i]]) * mean_scale[i / block];
@@ -63,8 +68,10 @@ double distance(const std::array<float, 256>& map, double x) {
 /// One step from `before` to `after` against the definition, in double. Returns the share of the
 /// header's bounds that was used.
 double share_of_bounds(const State& before, const State& after, const std::vector<float>& g,
-                       const AdamWStep& s) {
-  const double eps = epsilon<float>(), root = std::sqrt(s.correction2);
+                       const Step& s) {
+  const auto& [lr, beta1, beta2, least, weight_decay] = s.options;
+  const double eps = epsilon<float>(), t = double(s.span.number);
+  const double root = std::sqrt(1 - std::pow(beta2, t)), correction1 = 1 - std::pow(beta1, t);
   double worst = 0;
   auto within = [&](double error, double bound) {
     worst = std::max(worst, error == 0 ? 0 : std::isfinite(error) ? error / bound : INFINITY);
@@ -74,12 +81,13 @@ double share_of_bounds(const State& before, const State& after, const std::vecto
     double most_m = 0, most_v = 0, most = 0;
     std::vector<double> ms, vs;
     for (std::size_t i = first; i < last; ++i) {
-      const double slope = (s.decision ? s.decision->scale : 1) * g[i];
-      const double v = s.beta2 * before.v(i) + (1 - s.beta2) * slope * slope;
-      const double m = s.beta1 * before.m(i) + (1 - s.beta1) * slope;
+      const double slope = (s.span.decision ? s.span.decision->scale : 1) * g[i];
+      const double v = beta2 * before.v(i) + (1 - beta2) * slope * slope;
+      const double m = beta1 * before.m(i) + (1 - beta1) * slope;
       const double size = std::abs(before.m(i)) + std::abs(slope);
-      const double below = std::sqrt(v) + root * s.eps, rate = s.lr * root / s.correction1;
-      const double p = (before.p[i] - rate * m / below) * (1 - s.lr * s.weight_decay);
+      const double below = std::sqrt(v) + root * least,
+                   rate = s.span.learning_rate * root / correction1;
+      const double p = (before.p[i] - rate * m / below) * (1 - s.span.learning_rate * weight_decay);
       within(std::abs(after.p[i] - p), eps * (2 * std::abs(before.p[i]) + 4 * rate * size / below));
       most_m = std::max(most_m, std::abs(m)), most_v = std::max(most_v, v);
       most = std::max(most, size), ms.push_back(m), vs.push_back(v);
@@ -161,7 +169,7 @@ TEST_CASE("moments of every size are rounded to the nearest number") {
       if (i % block == 0) g[i] = 1;
     }
     State state(std::vector<float>(n, 1)), before = state;
-    const AdamWStep step{0.01, 0, 0, 1e-8, 0, 1, 1};  // m = g, v = g²
+    const Step step{{.beta1 = 0, .beta2 = 0, .weight_decay = 0}, {0.01}};  // m = g, v = g²
     state.step(stream, g, step);
     CHECK(share_of_bounds(before, state, g, step) <= 1);
     for (int i = 0; i < n; ++i) REQUIRE((state.m(i) < 0) == (g[i] < 0));
@@ -177,12 +185,13 @@ TEST_CASE("8-bit AdamW stays near AdamW on a quadratic") {
     auto p = start;
     std::vector<float> m(n), v(n), g(n);
     for (int t = 1; t <= 100; ++t) {
-      const AdamWStep step{0.02, 0.9, 0.999, 1e-8, 0, 1 - std::pow(0.9, t), 1 - std::pow(0.999, t)};
+      const Step step{{.weight_decay = 0}, {0.02, t}};
       for (int i = 0; i < n; ++i) g[i] = small.p[i] - goal[i];
       small.step(stream, g, step);
       for (int i = 0; i < n; ++i) g[i] = p[i] - goal[i];
-      kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), static_cast<float*>(nullptr), n,
-                    step);
+      kernel::adamw(step.options,
+                    span_of<float, float, float, float>(
+                        stream, p.data(), g.data(), {m.data(), v.data()}, nullptr, n, step.span));
     }
     double apart = 0, moved = 0;
     for (int i = 0; i < n; ++i) {

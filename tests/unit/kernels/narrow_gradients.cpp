@@ -6,8 +6,9 @@
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/norm.hpp"
 #include "sinter/kernels/normalize.hpp"
-#include "sinter/kernels/optimizer.hpp"
+#include "sinter/recipe/techniques.hpp"
 
+#include "support/spans.hpp"
 #include "unit/kernels/narrow.hpp"
 
 namespace sinter::detail::testing {
@@ -23,24 +24,21 @@ TEST_CASE_TEMPLATE("optimizers make the copy of the weights that they update", H
     Floats master = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
     Halves copy(n);
     const kernel::Decision decision{.scale = .7};
-    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .1, .001, &decision};
-    kernel::adamw(stream, master.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
-    kernel::adamw(stream, want.data(), g.data(), want_m.data(), want_v.data(),
-                  static_cast<float*>(nullptr), n, step);
-    CHECK(same_bits(master, want));
-    CHECK(same_bits(m, want_m));
-    CHECK(same_bits(v, want_v));
-    CHECK(same_bits(copy, narrow<H>(want)));
-    kernel::sgd(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, 0, false});
-    kernel::sgd(stream, want.data(), g.data(), want_m.data(), static_cast<float*>(nullptr), n,
-                {.1, .9, 0, false});
-    CHECK(same_bits(master, want));
-    CHECK(same_bits(copy, narrow<H>(want)));
-    kernel::lion(stream, master.data(), g.data(), m.data(), copy.data(), n, {.1, .9, .99, 0});
-    kernel::lion(stream, want.data(), g.data(), want_m.data(), static_cast<float*>(nullptr), n,
-                 {.1, .9, .99, 0});
-    CHECK(same_bits(master, want));
-    CHECK(same_bits(copy, narrow<H>(want)));
+    const SpanStep step{.01, 2, &decision};
+    float* const none = nullptr;
+    auto both = [&](auto update) {
+      update(span_of<float, float, float, H>(stream, master.data(), g.data(), {m.data(), v.data()},
+                                             copy.data(), n, step));
+      update(span_of<float, float, float, float>(stream, want.data(), g.data(),
+                                                 {want_m.data(), want_v.data()}, none, n, step));
+      CHECK(same_bits(master, want));
+      CHECK(same_bits(m, want_m));
+      CHECK(same_bits(v, want_v));
+      CHECK(same_bits(copy, narrow<H>(want)));
+    };
+    both([](const auto& span) { kernel::adamw({.weight_decay = .1}, span); });
+    both([](const auto& span) { kernel::sgd({.momentum = .9}, span); });
+    both([](const auto& span) { kernel::lion(LionOptions(), span); });
   });
 }
 
@@ -188,10 +186,14 @@ TEST_CASE("gradients in half precision are those of fp32") {
     Floats p = start, want = start, m(n, .1f), v(n, .2f), want_m = m, want_v = v;
     std::vector<Float16> copy(n), want_copy(n);
     const kernel::Decision decision{.scale = .7};
-    const kernel::AdamWStep step{.01, .9, .999, 1e-8, .1, .1, .001, &decision};
-    kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), copy.data(), n, step);
-    kernel::adamw(stream, want.data(), g_wide.data(), want_m.data(), want_v.data(),
-                  want_copy.data(), n, step);
+    const SpanStep step{.01, 2, &decision};
+    const AdamWOptions options{.weight_decay = .1};
+    kernel::adamw(options,
+                  span_of<float, Float16, float, Float16>(
+                      stream, p.data(), g.data(), {m.data(), v.data()}, copy.data(), n, step));
+    kernel::adamw(options, span_of<float, float, float, Float16>(stream, want.data(), g_wide.data(),
+                                                                 {want_m.data(), want_v.data()},
+                                                                 want_copy.data(), n, step));
     CHECK(same_bits(p, want));
     CHECK(same_bits(copy, want_copy));
   });
@@ -202,6 +204,7 @@ TEST_CASE("optimizers update masters in half precision as in fp32") {
   on_every_instruction_set([] {
     const int n = 1003;
     const auto start = normal_values<Float16>(n, 1);
+    const kernel::Decision decision{.scale = .7, .limit = 1};
     auto follow = [&](auto update) {
       auto half = start;
       Floats m(n), v(n), want_m(n), want_v(n);
@@ -210,9 +213,12 @@ TEST_CASE("optimizers update masters in half precision as in fp32") {
         const auto g = normal_values<Float16>(n, 10 + t);
         Floats single = wide(half), g_single = wide(g);
         std::vector<Float16> copy(n);
-        update(stream, t, half.data(), g.data(), m.data(), v.data(), copy.data());
-        update(stream, t, single.data(), g_single.data(), want_m.data(), want_v.data(),
-               static_cast<float*>(nullptr));
+        const SpanStep step{.01, t, &decision};
+        update(span_of<Float16, Float16, float, Float16>(
+            stream, half.data(), g.data(), {m.data(), v.data()}, copy.data(), n, step));
+        update(span_of<float, float, float, float>(stream, single.data(), g_single.data(),
+                                                   {want_m.data(), want_v.data()}, nullptr, n,
+                                                   step));
         CHECK(same_bits(half, narrow<Float16>(single)));
         CHECK(same_bits(copy, half));
         CHECK(same_bits(m, want_m));
@@ -220,18 +226,14 @@ TEST_CASE("optimizers update masters in half precision as in fp32") {
       }
       CHECK(!same_bits(half, start));
     };
-    const kernel::Decision decision{.scale = .7, .limit = 1};
-    follow([&](Stream& s, int t, auto* p, auto* g, float* m, float* v, auto* copy) {
-      kernel::adamw(s, p, g, m, v, copy, n,
-                    {.01, .9, .999, 1e-8, .1, 1 - std::pow(.9, t), 1 - std::pow(.999, t), &decision,
-                     t % 2 == 0});
+    follow([](const auto& span) {
+      if (span.step % 2) return kernel::adamw({.weight_decay = .1}, span);
+      kernel::adam({.weight_decay = .1}, span);
     });
-    follow([&](Stream& s, int t, auto* p, auto* g, float* m, float*, auto* copy) {
-      kernel::sgd(s, p, g, m, copy, n, {.1, .9, .1, t == 1, &decision, t % 2 == 0});
+    follow([](const auto& span) {
+      kernel::sgd({.momentum = .9, .weight_decay = .1, .nesterov = span.step % 2 == 0}, span);
     });
-    follow([&](Stream& s, int, auto* p, auto* g, float* m, float*, auto* copy) {
-      kernel::lion(s, p, g, m, copy, n, {.01, .9, .99, .1, &decision});
-    });
+    follow([](const auto& span) { kernel::lion({.weight_decay = .1}, span); });
   });
 }
 

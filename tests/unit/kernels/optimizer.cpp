@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinter/kernels/optimizer.hpp"
+// Kernels of elementwise optimizers against their definitions: the first by hand, and each that Sinter
+// ships by its formula (update_one).
+#include "sinter/recipe/techniques.hpp"
 
+#include "support/spans.hpp"
 #include "unit/kernels/support.hpp"
 
 namespace kernel = sinter::kernel;
+using namespace sinter;
+using namespace sinter::detail;
 using namespace sinter::detail::testing;
-using kernel::AdamWStep;
 using kernel::Decision;
-using kernel::LionStep;
-using kernel::SgdStep;
 using kernel::Stream;
 
 template <class T>
@@ -28,10 +30,9 @@ TEST_CASE_TEMPLATE("AdamW follows its definition over several steps", T, float, 
           for (int t = 1; t <= 5; ++t) {
             const auto g = normal_values<T>(n, 10 + t, 0.01);
             const Decision decision{.scale = 0.7};
-            AdamWStep step{
-                0.01,     beta1, 0.999, 1e-8, 0.1, 1 - std::pow(beta1, t), 1 - std::pow(0.999, t),
-                &decision};
-            kernel::adamw(s, master.data(), g.data(), m.data(), v.data(), none<T>, n, step);
+            kernel::adamw({.beta1 = beta1, .weight_decay = 0.1},
+                          span_of<T, T, T, T>(s, master.data(), g.data(), {m.data(), v.data()},
+                                              none<T>, n, {0.01, t, &decision}));
           }
           return master;
         });
@@ -70,8 +71,10 @@ TEST_CASE_TEMPLATE("SGD follows its definition with and without momentum and dec
             for (int t = 1; t <= 4; ++t) {
               const auto g = normal_values<T>(n, 10 + t);
               const Decision decision{.scale = 0.5};
-              kernel::sgd(s, master.data(), g.data(), momentum ? buffer.data() : nullptr, none<T>,
-                          n, SgdStep{0.1, momentum, decay, t == 1, &decision});
+              kernel::sgd({.momentum = momentum, .weight_decay = decay},
+                          span_of<T, T, T, T>(s, master.data(), g.data(),
+                                              {momentum ? buffer.data() : nullptr}, none<T>, n,
+                                              {0.1, t, &decision}));
             }
             return master;
           });
@@ -102,13 +105,17 @@ TEST_CASE_TEMPLATE("one step of AdamW and of SGD is as accurate as the header sa
     for (double beta : {0.9, 0.4}) {
       CAPTURE(beta);
       const Decision decision{.scale = scale};
-      const AdamWStep step{lr, beta, beta2, eps, decay, 0.3, 0.02, &decision};
+      const SpanStep step{lr, 20, &decision};
+      const W correction1 = 1 - std::pow(W(beta), 20), correction2 = 1 - std::pow(W(beta2), 20);
       Stream stream(2);
       auto got = p, got_m = m, got_v = v;
-      kernel::adamw(stream, got.data(), g.data(), got_m.data(), got_v.data(), none<T>, n, step);
+      kernel::adamw({lr, beta, beta2, eps, decay},
+                    span_of<T, T, T, T>(stream, got.data(), g.data(), {got_m.data(), got_v.data()},
+                                        none<T>, n, step));
       auto sgd = p, buffer = m;
-      kernel::sgd(stream, sgd.data(), g.data(), buffer.data(), none<T>, n,
-                  SgdStep{lr, beta, decay, false, &decision});
+      kernel::sgd(
+          {.momentum = beta, .weight_decay = decay},
+          span_of<T, T, T, T>(stream, sgd.data(), g.data(), {buffer.data()}, none<T>, n, step));
       std::vector<W> want(n), size(n), mean(n), mean_size(n), square(n);
       std::vector<W> descent(n), descent_size(n), sum(n), sum_size(n);
       for (std::int64_t i = 0; i < n; ++i) {
@@ -116,7 +123,8 @@ TEST_CASE_TEMPLATE("one step of AdamW and of SGD is as accurate as the header sa
         mean[i] = W(beta) * m[i] + (1 - W(beta)) * slope;
         mean_size[i] = std::abs(m[i]) + std::abs(slope);
         square[i] = W(beta2) * v[i] + (1 - W(beta2)) * slope * slope;
-        const W root = std::sqrt(square[i]) / std::sqrt(W(0.02)) + eps, rate = W(lr) / W(0.3);
+        const W root = std::sqrt(square[i]) / std::sqrt(correction2) + eps,
+                rate = W(lr) / correction1;
         want[i] = p[i] * (1 - W(lr) * decay) - rate * mean[i] / root;
         size[i] = std::abs(p[i]) + 2 * rate * mean_size[i] / root;
         sum[i] = W(beta) * m[i] + slope + W(decay) * p[i];
@@ -135,115 +143,98 @@ TEST_CASE_TEMPLATE("one step of AdamW and of SGD is as accurate as the header sa
 TEST_CASE_TEMPLATE("a gradient that is not a number reaches the parameter", T, float, double) {
   Stream stream(1);
   std::vector<T> p(20, 1), g(20, T(NAN)), m(20, 0), v(20, 0);
-  kernel::adamw(stream, p.data(), g.data(), m.data(), v.data(), none<T>, 20,
-                {0.01, 0.9, 0.999, 1e-8, 0.1, 0.1, 0.001});
+  kernel::adamw(AdamWOptions(), span_of<T, T, T, T>(stream, p.data(), g.data(),
+                                                    {m.data(), v.data()}, none<T>, 20, {0.01}));
   for (T value : p) CHECK(std::isnan(value));
   std::vector<T> q(20, 1), r(20, 1);
   const Decision decision{.limit = 0.5};
-  kernel::sgd(stream, q.data(), g.data(), none<T>, none<T>, 20, {0.1, 0, 0, true, &decision});
-  kernel::lion(stream, r.data(), g.data(), m.data(), none<T>, 20, {0.1, 0.9, 0.99, 0, &decision});
+  const SpanStep step{0.1, 1, &decision};
+  kernel::sgd(SgdOptions(), span_of<T, T, T, T>(stream, q.data(), g.data(), {}, none<T>, 20, step));
+  kernel::lion(LionOptions(),
+               span_of<T, T, T, T>(stream, r.data(), g.data(), {m.data()}, none<T>, 20, step));
   for (T value : q) CHECK(std::isnan(value));
   for (T value : r) CHECK(std::isnan(value));
 }
 
-// ---- 100 steps against definitions in double precision
+// ---- 100 steps of each elementwise optimizer against its formula in double precision
 
 constexpr int steps = 100;
 constexpr double scale = 0.7;
 
-/// update(stream, t, p, g, a, b, n): a step of a kernel with two states, each n numbers.
-/// reference(t, p, g, a, b): the same of one number, whose gradient is scaled and clamped.
-template <class T>
-void follow(double limit, auto update, auto reference) {
-  for (std::int64_t n : {1, 17, 503}) {
-    CAPTURE(n);
-    CAPTURE(limit);
-    std::vector<std::vector<T>> gradients;
-    for (int t = 1; t <= steps; ++t) gradients.push_back(normal_values<T>(n, 10 + t, 0.5));
-    const auto start = normal_values<T>(n, 1);
-    const auto p = same_on_all_threads([&](Stream& s) {
-      std::vector<T> now = start, a(n), b(n);
-      for (int t = 1; t <= steps; ++t)
-        update(s, t, now.data(), gradients[t - 1].data(), a.data(), b.data(), n);
-      return now;
-    });
-    std::vector<double> want(start.begin(), start.end());
-    bool clamped = false;
-    for (std::int64_t i = 0; i < n; ++i) {
-      double a = 0, b = 0;
-      for (int t = 1; t <= steps; ++t) {
-        const double g = scale * double(gradients[t - 1][i]);
-        clamped |= std::abs(g) > limit;
-        reference(t, want[i], std::clamp(g, -limit, limit), a, b);
-      }
-    }
-    CHECK(clamped == std::isfinite(limit));
-    CHECK(error_of(p, want) <= steps);  // each step's rounding
-  }
-}
+template <class P>
+    struct IsElementwise : std::bool_constant < !requires {
+  P::by_parameter;
+}>{};
+template <class... Policies>
+PoliciesThat<IsElementwise, Policies...> elementwise_of(PolicyList<Policies...>);
+using Elementwise =
+    Joined<decltype(elementwise_of(shipped::optimizer())),
+           PolicyList<AdamW<{.beta2 = 0.99}>, Adam<{.beta2 = 0.99}>, Sgd<{.momentum = 0.8}>,
+                      Sgd<{.momentum = 0.8, .nesterov = true}>, Lion<{.beta2 = 0.97}>>>;
 
-template <class T>
-void follow_all(double limit) {
+/// Compares the updates of n parameters by P, from a span with as much state as P has.
+template <class P, class T>
+void follow(std::int64_t n, bool decayed, double limit) {
+  auto options = P::options;
+  options.weight_decay = 0.1;
+  const double rate = 0.01;
   const Decision decision{.scale = scale, .limit = limit};
-  for (bool coupled : {false, true}) {
-    CAPTURE(coupled);
-    follow<T>(
-        limit,
-        [&](Stream& s, int t, T* p, const T* g, T* m, T* v, std::int64_t n) {
-          kernel::adamw(s, p, g, m, v, none<T>, n,
-                        {0.01, 0.9, 0.99, 1e-8, 0.1, 1 - std::pow(0.9, t), 1 - std::pow(0.99, t),
-                         &decision, coupled});
-        },
-        [=](int t, double& p, double g, double& m, double& v) {
-          if (coupled) {
-            g += 0.1 * p;
-          } else {
-            p -= 0.01 * 0.1 * p;
-          }
-          m = 0.9 * m + 0.1 * g;
-          v = 0.99 * v + 0.01 * g * g;
-          p -=
-              0.01 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.99, t))) + 1e-8);
-        });
+  std::vector<std::vector<T>> gradients;
+  for (int t = 1; t <= steps; ++t) gradients.push_back(normal_values<T>(n, 10 + t, 0.5));
+  const auto start = normal_values<T>(n, 1);
+  const auto p = same_on_all_threads([&](Stream& s) {
+    std::vector<T> now = start;
+    std::array<std::vector<T>, max_regions> state;
+    for (int t = 1; t <= steps; ++t) {
+      auto span = span_of<T, T, T, T>(s, now.data(), gradients[t - 1].data(), {}, none<T>, n,
+                                      {rate, t, &decision, decayed});
+      for (std::size_t r = 0; r < P::regions.size(); ++r) {
+        state[r].resize(n);
+        span.state[r] = {state[r].data(), n};
+      }
+      P::update(options, span);
+    }
+    return now;
+  });
+  std::vector<double> want;
+  bool clamped = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    kernel::OneParameter one{double(start[i]), 0, rate, decayed ? 0.1 : 0, 1};
+    for (int t = 1; t <= steps; ++t) {
+      const double g = scale * double(gradients[t - 1][i]);
+      clamped |= std::abs(g) > limit;
+      one.gradient = std::clamp(g, -limit, limit);
+      one.step = t;
+      kernel::update_one(options, one);
+    }
+    want.push_back(one.value);
   }
-  for (bool nesterov : {false, true}) {
-    CAPTURE(nesterov);
-    follow<T>(
-        limit,
-        [&](Stream& s, int t, T* p, const T* g, T* b, T*, std::int64_t n) {
-          kernel::sgd(s, p, g, b, none<T>, n, {0.02, 0.8, 0.1, t == 1, &decision, nesterov});
-        },
-        [=](int, double& p, double g, double& b, double&) {
-          g += 0.1 * p;
-          b = 0.8 * b + g;
-          p -= 0.02 * (nesterov ? g + 0.8 * b : b);
-        });
-  }
-  follow<T>(
-      limit,
-      [&](Stream& s, int, T* p, const T* g, T* m, T*, std::int64_t n) {
-        kernel::lion(s, p, g, m, none<T>, n, {0.01, 0.9, 0.97, 0.1, &decision});
-      },
-      [](int, double& p, double g, double& m, double&) {
-        const double u = 0.9 * m + 0.1 * g;
-        p = (1 - 0.01 * 0.1) * p - 0.01 * double((u > 0) - (u < 0));
-        m = 0.97 * m + 0.03 * g;
-      });
+  CHECK(clamped == std::isfinite(limit));
+  CHECK(error_of(p, want) <= steps);  // each step's rounding
 }
 
-TEST_CASE_TEMPLATE("AdamW, Adam, SGD, Nesterov's and Lion follow their definitions", T, float,
-                   double) {
-  on_every_instruction_set([] {
-    follow_all<T>(INFINITY);
-    follow_all<T>(0.3);
-  });
+template <class T, class... Policies>
+void follow_each(PolicyList<Policies...>) {
+  for (std::int64_t n : {1, 17, 503})
+    for (bool decayed : {true, false})
+      for (double limit : {double(INFINITY), 0.3}) {
+        CAPTURE(n);
+        CAPTURE(decayed);
+        CAPTURE(limit);
+        (follow<Policies, T>(n, decayed, limit), ...);
+      }
+}
+
+TEST_CASE_TEMPLATE("each elementwise optimizer follows its formula", T, float, double) {
+  on_every_instruction_set([] { follow_each<T>(Elementwise()); });
 }
 
 TEST_CASE_TEMPLATE("Lion does not move where the average is zero", T, float, double) {
   on_every_instruction_set([] {
     Stream stream(1);
     std::vector<T> p(19, 2), g(19, 0), m(19, 0);
-    kernel::lion(stream, p.data(), g.data(), m.data(), none<T>, 19, {0.1, 0.9, 0.99, 0});
+    kernel::lion(LionOptions(),
+                 span_of<T, T, T, T>(stream, p.data(), g.data(), {m.data()}, none<T>, 19, {0.1}));
     for (T value : p) CHECK(value == 2);
   });
 }

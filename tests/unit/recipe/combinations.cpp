@@ -33,7 +33,7 @@ constexpr auto legality = []<int... T>(std::integer_sequence<int, T...>) {
 }(std::make_integer_sequence<int, tuples>());
 
 /// The six pairs of policies that a tuple has, as numbers.
-constexpr int most = 8;
+constexpr int most = std::ranges::max(sizes);
 constexpr auto pairs_of_tuples = [] {
   std::array<std::array<int, 6>, tuples> pairs{};
   for (int t = 0; t < tuples; ++t) {

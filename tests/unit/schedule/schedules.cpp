@@ -7,12 +7,7 @@
 #include <limits>
 
 #include "sinter/policy/options.hpp"
-#include "sinter/schedule/cosine_decay.hpp"
-#include "sinter/schedule/cosine_restarts.hpp"
-#include "sinter/schedule/inverse_sqrt.hpp"
-#include "sinter/schedule/linear_decay.hpp"
-#include "sinter/schedule/polynomial_decay.hpp"
-#include "sinter/schedule/warmup_stable_decay.hpp"
+#include "sinter/recipe/all_policies.hpp"
 
 namespace sinter::detail::testing {
 namespace {
@@ -157,6 +152,26 @@ TEST_CASE("every factor is finite and not negative, whatever the options") {
     }
   CHECK(allowed > 300);
   CHECK(refused > 300);
+}
+
+/// Checks a schedule with its own options, but for the steps of its warm-up, in which the factor rises.
+template <class S>
+void check_defaults() {
+  if constexpr (requires { S::options.warmup + S::factor(S::options, 1); }) {
+    for (std::int64_t warmup : {0, 1, 7, 100}) {
+      CAPTURE(warmup);
+      auto options = S::options;
+      options.warmup = warmup;
+      REQUIRE(stays_sane<S>(options));
+      for (std::int64_t step = 1; step <= warmup; ++step)
+        CHECK(S::factor(options, step) == doctest::Approx(double(step) / double(warmup)));
+      CHECK(S::factor(options, warmup + 1) == doctest::Approx(1));
+    }
+  }
+}
+
+TEST_CASE("each schedule with its default options rises in the warm-up and stays sane") {
+  for_each_policy(shipped::schedule(), []<class S>(S*) { check_defaults<S>(); });
 }
 
 TEST_CASE("every step up to a million") {
