@@ -31,8 +31,8 @@ void put_predictions(kernel::Stream& stream, kernel::Decision* decision, std::in
   *OnHost(stream, to, sizeof(double), Access::write).as<double>() = double(predictions);
 }
 
-kernel::Decision read_decision(kernel::Stream& stream, kernel::Decision* decision) {
-  return *OnHost(stream, start_of(decision), sizeof *decision, Access::read).as<kernel::Decision>();
+void read_decision(kernel::Stream& stream, kernel::Decision* from, kernel::Decision& to) {
+  to = *OnHost(stream, start_of(from), sizeof to, Access::read).as<kernel::Decision>();
 }
 
 void sum_over_ranks(kernel::Stream& stream, Communicator& ranks, kernel::Decision* decision,

@@ -18,8 +18,8 @@ void begin_decision(kernel::Stream& stream, kernel::Decision* decision, const ke
 /// Writes the number of predictions that this rank has evaluated.
 void put_predictions(kernel::Stream& stream, kernel::Decision* decision, std::int64_t predictions);
 
-/// Returns a copy of a decision.
-kernel::Decision read_decision(kernel::Stream& stream, kernel::Decision* decision);
+/// Copies a decision.
+void read_decision(kernel::Stream& stream, kernel::Decision* from, kernel::Decision& to);
 
 /// Sums values over the ranks, in the memory of a decision that nobody needs any more.
 void sum_over_ranks(kernel::Stream& stream, Communicator& ranks, kernel::Decision* decision,

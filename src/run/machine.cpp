@@ -110,15 +110,15 @@ void Machine::train(const Work& work, Observer* observer) {
   if (OffloadMemory* offload = parameters_.offload())
     offload->open();  // before a graph is recorded
   begin(work, programs_->training, true);
-  run(observer);
-  measured_ = read_decision(stream_, decision_);
+  run(programs_->training, observer);
+  read_decision(stream_, decision_, measured_);
   if (measured_.applied) ++updates_;
 }
 
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, programs_->evaluation, false);
   if (work.sequences > 0 || programs_->evaluation.communicates) {
-    run(observer);
+    run(programs_->evaluation, observer);
   } else {
     begin_decision(stream_, decision_, work.votes);
   }
@@ -126,12 +126,13 @@ void Machine::evaluate(const Work& work, Observer* observer) {
     put_predictions(stream_, decision_, work.predictions);
     communicator_.sum(&decision_->loss, kernel::Decision::up_to_predictions);
   }
-  measured_ = read_decision(stream_, decision_);
+  read_decision(stream_, decision_, measured_);
 }
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, programs_->prediction, false);
-  if (work.sequences > 0 || programs_->prediction.communicates) run(observer);
+  if (work.sequences > 0 || programs_->prediction.communicates)
+    run(programs_->prediction, observer);
 }
 
 void Machine::predict_rows(const Work& work, const TakeRows& take) {
@@ -161,16 +162,16 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
   }
 }
 
-void Machine::run(Observer* observer) {
+void Machine::run(BoundProgram& program, Observer* observer) {
+  const int iterations = inputs_.iterations();
   const auto shape = [&](std::vector<std::int64_t>& numbers) {
     const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
                                              &programs_->prediction};
-    numbers.push_back(std::ranges::find(all_programs, programs_->current) -
-                      std::begin(all_programs));
+    numbers.push_back(std::ranges::find(all_programs, &program) - std::begin(all_programs));
     for (const float vote : numbers_of(inputs_.work().votes)) numbers.push_back(std::int64_t(vote));
     inputs_.append_shape(numbers);
   };
-  const auto all = [&] { run_all(observer); };
+  const auto all = [&] { run_all(program, iterations, observer); };
   try {
     if (observer) {
       all();
@@ -178,7 +179,7 @@ void Machine::run(Observer* observer) {
       stream_.as_graph(shape, all);
     }
   } catch (const RankError& error) {
-    throw_where(error, communicator_.rank(), *programs_->current, position_, now());
+    throw_where(error, communicator_.rank(), program, position_, now());
   }
 }
 
@@ -186,19 +187,17 @@ void Machine::sum_over_ranks(std::span<double> values) {
   detail::sum_over_ranks(stream_, communicator_, decision_, values);
 }
 
-void Machine::run_all(Observer* observer) {
-  BoundProgram& program = *programs_->current;
-  const Work& work = inputs_.work();
-  begin_decision(stream_, decision_, work.votes);
+void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
+  begin_decision(stream_, decision_, inputs_.work().votes);
   const auto until_applied = program.program.first(program.if_applied);
-  if (work.sequences >= work.most_sequences) {
-    walk(until_applied, program.loop, inputs_.iterations(), [&](int t, int iteration) {
+  if (inputs_.work().sequences >= inputs_.work().most_sequences) {
+    walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
       inputs_.now().iteration = iteration;
       execute(program, t, observer);
     });
   } else {
     const int filled = inputs_.filled();
-    walk(until_applied, program.loop, inputs_.iterations(), [&](int t, int iteration) {
+    walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
       inputs_.now().iteration = iteration;
       // A prediction has no loop, and is of one micro-batch.
       const bool in_loop =
