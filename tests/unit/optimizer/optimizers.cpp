@@ -29,53 +29,19 @@ HostBatch batch_of_step(int step) {
   return batch;
 }
 
-/// One step of a parameter by an optimizer's definition. t: the step, from 1.
-struct AdamWReference {
-  double beta1 = .9, beta2 = .999, eps = 1e-8, weight_decay;
-  bool coupled = false;  // Adam's decay
-  NamedNumbers m{}, v{};
+/// Parameters that follow an optimizer's formula. t: the step, from 1.
+template <class Options>
+struct Formula {
+  Options options;
+  std::map<std::string, std::vector<kernel::OneParameter>> all{};
 
   void step(const std::string& name, Numbers& p, const Numbers& g, double lr, bool decayed, int t) {
-    m[name].resize(p.size());
-    v[name].resize(p.size());
+    std::vector<kernel::OneParameter>& parameters = all[name];
+    parameters.resize(p.size());
     for (std::size_t k = 0; k < p.size(); ++k) {
-      const double d = g[k] + (coupled && decayed ? weight_decay * p[k] : 0);
-      double& mean = m[name][k] = beta1 * m[name][k] + (1 - beta1) * d;
-      double& square = v[name][k] = beta2 * v[name][k] + (1 - beta2) * d * d;
-      if (decayed && !coupled) p[k] -= lr * weight_decay * p[k];
-      double corrected_mean = mean / (1 - std::pow(beta1, t));
-      double corrected_square = square / (1 - std::pow(beta2, t));
-      p[k] -= lr * corrected_mean / (std::sqrt(corrected_square) + eps);
-    }
-  }
-};
-struct SgdReference {
-  double momentum, weight_decay;
-  bool nesterov = false;
-  NamedNumbers buffer{};
-
-  void step(const std::string& name, Numbers& p, const Numbers& g, double lr, bool decayed, int t) {
-    Numbers& b = buffer[name];
-    b.resize(p.size());
-    for (std::size_t k = 0; k < p.size(); ++k) {
-      double d = g[k] + (decayed ? weight_decay * p[k] : 0);
-      b[k] = t == 1 ? d : momentum * b[k] + d;
-      p[k] -= lr * (nesterov ? d + momentum * b[k] : b[k]);
-    }
-  }
-};
-struct LionReference {
-  double beta1 = .9, beta2 = .99, weight_decay;
-  NamedNumbers m{};
-
-  void step(const std::string& name, Numbers& p, const Numbers& g, double lr, bool decayed, int) {
-    Numbers& mean = m[name];
-    mean.resize(p.size());
-    for (std::size_t k = 0; k < p.size(); ++k) {
-      const double u = beta1 * mean[k] + (1 - beta1) * g[k];
-      if (decayed) p[k] -= lr * weight_decay * p[k];
-      p[k] -= lr * ((u > 0) - (u < 0));
-      mean[k] = beta2 * mean[k] + (1 - beta2) * g[k];
+      parameters[k] = {p[k], g[k], lr, decayed ? options.weight_decay : 0, t, parameters[k].state};
+      kernel::update_one(options, parameters[k]);
+      p[k] = parameters[k].value;
     }
   }
 };
@@ -133,7 +99,8 @@ TEST_CASE("AdamW with weight decay, clipping and a schedule follows its definiti
     using R = Small<Precision, AdamW<{.lr = .02, .weight_decay = .3}>, ClipNorm<{.max = 3}>,
                     CosineDecay<{.warmup = 10, .steps = 80, .floor = .2}>>;
     Seen seen = follow<R>(
-        AdamWReference{.weight_decay = .3}, [](int t) { return .02 * cosine(t); }, 3, bound);
+        Formula<AdamWOptions>{{.weight_decay = .3}}, [](int t) { return .02 * cosine(t); }, 3,
+        bound);
     CHECK(seen.clipped);
     CHECK(seen.unclipped);
     CHECK(seen.moved > .1);
@@ -144,7 +111,7 @@ TEST_CASE("AdamW with weight decay, clipping and a schedule follows its definiti
 TEST_CASE("AdamW without decay or clipping follows its definition, with other constants") {
   using R = Small<Fp64, AdamW<{.lr = .01, .beta1 = .4, .beta2 = .95, .eps = .1, .weight_decay = 0}>,
                   NoClip>;
-  AdamWReference reference{.beta1 = .4, .beta2 = .95, .eps = .1, .weight_decay = 0};
+  const Formula<AdamWOptions> reference{{.beta1 = .4, .beta2 = .95, .eps = .1, .weight_decay = 0}};
   CHECK(follow<R>(reference, [](int) { return .01; }, 1e300, fp64_bound).moved > .1);
 }
 TEST_CASE("Sgd with momentum, decay and clipping follows its definition") {
@@ -152,7 +119,8 @@ TEST_CASE("Sgd with momentum, decay and clipping follows its definition") {
   auto check = [&]<class Precision>(Precision, double bound) {
     using R = Small<Precision, Sgd<{.lr = .01, .momentum = .9, .weight_decay = .1}>,
                     ClipNorm<{.max = 3}>, LinearDecay<{.steps = 60}>>;
-    Seen seen = follow<R>(SgdReference{.momentum = .9, .weight_decay = .1}, rate, 3, bound);
+    Seen seen =
+        follow<R>(Formula<SgdOptions>{{.momentum = .9, .weight_decay = .1}}, rate, 3, bound);
     CHECK(seen.clipped);
     CHECK(seen.unclipped);
     CHECK(seen.moved > .1);
@@ -165,8 +133,8 @@ TEST_CASE("Adam with decay in its gradient, clipping and a schedule follows its 
     using R = Small<Precision, Adam<{.lr = .02, .weight_decay = .3}>, ClipNorm<{.max = 3}>,
                     CosineDecay<{.warmup = 10, .steps = 80, .floor = .2}>>;
     Seen seen = follow<R>(
-        AdamWReference{.weight_decay = .3, .coupled = true}, [](int t) { return .02 * cosine(t); },
-        3, bound);
+        Formula<AdamOptions>{{.weight_decay = .3}}, [](int t) { return .02 * cosine(t); }, 3,
+        bound);
     CHECK(seen.clipped);
     CHECK(seen.unclipped);
     CHECK(seen.moved > .1);
@@ -180,8 +148,8 @@ TEST_CASE("Sgd with Nesterov's momentum, decay and clipping follows its definiti
         Small<Precision, Sgd<{.lr = .01, .momentum = .9, .weight_decay = .1, .nesterov = true}>,
               ClipNorm<{.max = 3}>>;
     Seen seen = follow<R>(
-        SgdReference{.momentum = .9, .weight_decay = .1, .nesterov = true}, [](int) { return .01; },
-        3, bound);
+        Formula<SgdOptions>{{.momentum = .9, .weight_decay = .1, .nesterov = true}},
+        [](int) { return .01; }, 3, bound);
     CHECK(seen.clipped);
     CHECK(seen.moved > .1);
   };
@@ -193,8 +161,8 @@ TEST_CASE("Lion with decay and a schedule follows its definition") {
     using R = Small<Precision, Lion<{.lr = .01, .weight_decay = .3}>, NoClip,
                     LinearDecay<{.steps = 100}>>;
     Seen seen = follow<R>(
-        LionReference{.weight_decay = .3}, [](int t) { return .01 * (1 - (t - 1) / 100.); }, 1e300,
-        bound);
+        Formula<LionOptions>{{.weight_decay = .3}},
+        [](int t) { return .01 * (1 - (t - 1) / 100.); }, 1e300, bound);
     CHECK(seen.moved > .1);
   };
   check(Fp64(), fp64_bound);
@@ -202,8 +170,7 @@ TEST_CASE("Lion with decay and a schedule follows its definition") {
 }
 TEST_CASE("plain Sgd follows its definition") {
   using R = Small<Fp64, Sgd<{.lr = .02}>, NoClip>;
-  Seen seen = follow<R>(
-      SgdReference{.momentum = 0, .weight_decay = 0}, [](int) { return .02; }, 1e300, fp64_bound);
+  Seen seen = follow<R>(Formula<SgdOptions>{}, [](int) { return .02; }, 1e300, fp64_bound);
   CHECK(seen.moved > .1);
 }
 
