@@ -15,12 +15,9 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using sinter::detail::testing::TemporaryFolder;
-namespace fs = std::filesystem;
+namespace sinter::detail::testing::array_files_tests {
 
-namespace {
+namespace fs = std::filesystem;
 
 std::string put(const fs::path& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
@@ -81,8 +78,6 @@ std::string refusal(const std::string& inputs, const std::string& targets,
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 constexpr ArrayFilesOptions two_and_one{.in = 2, .out = 1};
-
-}  // namespace
 
 TEST_CASE("every type of numbers is read as what it is") {
   TemporaryFolder folder;
@@ -326,3 +321,5 @@ TEST_CASE("a request for anything but two files, and rows too few to split, are 
   CHECK(has(said({.paths = {x, x}, .training = DataRequest::Training{.held_out = .1}}),
             "The data have 3 rows, too few"));
 }
+
+}  // namespace sinter::detail::testing::array_files_tests

@@ -10,10 +10,7 @@
 
 #include "sinter/error.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::arrays_tests {
 
 static_assert(DataSource<ArrayData> && DataSource<EvaluationArrays>);
 
@@ -69,8 +66,6 @@ std::string refusal(Make make) {
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST_CASE("arrays: shuffled, each row once per epoch, batches cross epochs") {
   const Example data(23);
@@ -205,3 +200,5 @@ TEST_CASE("arrays: a batch that held tokens before is taken over") {
   CHECK(batch.ids.empty());
   CHECK(rows(batch) == std::vector<int>{0, 1});
 }
+
+}  // namespace sinter::detail::testing::arrays_tests

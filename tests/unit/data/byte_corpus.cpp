@@ -17,11 +17,9 @@
 
 #include "sinter/error.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-namespace fs = std::filesystem;
+namespace sinter::detail::testing::byte_corpus_tests {
 
-namespace {
+namespace fs = std::filesystem;
 
 /// A folder of its own for one test, removed afterwards.
 struct Folder {
@@ -70,8 +68,6 @@ std::string split_refusal(const ByteCorpus& corpus, double share, int context) {
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST_CASE("byte corpus: arguments in their order, folders by path, no separators") {
   Folder folder;
@@ -301,3 +297,5 @@ TEST_CASE("byte corpus: a text too short to split says how much there is and is 
   for (double share : {0.0, 1.0, -0.5, 2.0, 0.0 / 0.0})
     CHECK(contains(split_refusal(seventy, share, 8), "between 0 and 1"));
 }
+
+}  // namespace sinter::detail::testing::byte_corpus_tests

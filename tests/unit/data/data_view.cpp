@@ -15,11 +15,8 @@
 #include "sinter/model/mlp.hpp"
 #include "sinter/trainer/trainer.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
+namespace sinter::detail::testing::data_view_tests {
 namespace fs = std::filesystem;
-
-namespace {
 
 /// Batches of one row that count down, to the last.
 struct Countdown {
@@ -69,8 +66,6 @@ void require_same(auto a, auto b, int most) {
     if (!more) break;
   }
 }
-
-}  // namespace
 
 TEST_CASE("a source without its type gives, says and restores what the source does") {
   require_same(AnySource(Countdown{3}), Countdown{3}, 10);
@@ -157,8 +152,6 @@ TEST_CASE("the tokenizer of bytes takes any byte there and back") {
 
 // ---- what a recipe's view has of its data policy
 
-namespace {
-
 struct FoldOptions {
   int fold = 1;
   SINTER_FIELDS((fold).at_least(0).adjustable())
@@ -178,8 +171,6 @@ struct Folds {
 struct folded : Recipe<Mlp<>, Folds> {};
 struct of_rows : Recipe<Mlp<>> {};
 
-}  // namespace
-
 TEST_CASE("a view has what the policy offers, with options as they are when it is asked") {
   const auto view = Trainer<folded>::options();
   CHECK(view->data.unit.many == "images");
@@ -193,3 +184,5 @@ TEST_CASE("a view has what the policy offers, with options as they are when it i
   CHECK(!rows.has_tokenizer);
   CHECK(rows.unit.one == "row");
 }
+
+}  // namespace sinter::detail::testing::data_view_tests

@@ -13,10 +13,7 @@
 #include "sinter/data/examples.hpp"
 #include "sinter/error.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::example_marks_tests {
 
 using Ids = std::vector<std::int32_t>;
 
@@ -55,8 +52,6 @@ std::string refusal(Act act) {
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-}  // namespace
 
 TEST_CASE("marks are the end of a text, or two tokens beyond where there are no special tokens") {
   auto marks = [](std::vector<SpecialToken> special) {
@@ -135,3 +130,5 @@ TEST_CASE("the policies' prompts: turns a line, a context as it is, a text alone
   CHECK(contains(refusal([&] { Columns<"q", "a">::prompt({.vocabulary = 400}, bytes, ""); }),
                  "Give --tokenizer PATH"));
 }
+
+}  // namespace sinter::detail::testing::example_marks_tests

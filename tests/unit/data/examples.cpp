@@ -8,10 +8,7 @@
 
 #include "sinter/error.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::examples_tests {
 
 using Ids = std::vector<std::int32_t>;
 constexpr std::int32_t start = 256, end = 257;
@@ -38,8 +35,6 @@ void check(const HostBatch& batch, const std::string& shown, const std::string& 
 }
 
 ExampleSet set_of(ExampleLimits limits) { return {byte_tokenizer(), limits}; }
-
-}  // namespace
 
 TEST_CASE("a pair shows its context, and predicts its label and the label's end alone") {
   ExampleSet set = set_of({.context = 10, .label = 10});
@@ -214,3 +209,5 @@ TEST_CASE("a record that the tokenizer refuses adds nothing") {
   CHECK(set.records() == 1);
   CHECK(set.size() == 1);
 }
+
+}  // namespace sinter::detail::testing::examples_tests

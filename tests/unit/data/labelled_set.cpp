@@ -13,11 +13,7 @@
 #include "sinter/error.hpp"
 #include "support/numbered_examples.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using sinter::detail::testing::numbered_tokenizer;
-
-namespace {
+namespace sinter::detail::testing::labelled_set_tests {
 
 using Ids = std::vector<std::int32_t>;
 
@@ -55,8 +51,6 @@ std::vector<int> numbers_of(const HostBatch& batch) {
     numbers.push_back(batch.ids[0][std::size_t(batch.starts[std::size_t(s)]) + 1]);
   return numbers;
 }
-
-}  // namespace
 
 TEST_CASE("a text stands between its marks, and has one class") {
   LabelledSet set(byte_tokenizer(), {.context = 10}, 3);
@@ -244,3 +238,5 @@ TEST_CASE("a prompt is a sequence without its class; a pair's texts have a tab b
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 258, pairs, "a\tb\tc"), ArgumentError);
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 300, {}, "a"), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::labelled_set_tests

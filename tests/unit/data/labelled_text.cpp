@@ -16,13 +16,8 @@
 #include "support/message_of.hpp"
 #include "support/pooled_model.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using sinter::detail::testing::message_of;
-using sinter::detail::testing::TemporaryFolder;
+namespace sinter::detail::testing::labelled_text_tests {
 namespace fs = std::filesystem;
-
-namespace {
 
 // What models it fits; tests/reject/data.cpp has those that it does not.
 constexpr LabelledTextOptions short_texts{.context = 16};
@@ -95,8 +90,6 @@ using Pairs = LabelledText<"label", "a", "b", {.types = true}>;
 using JsonPairs = LabelledText<"label", "a", "b",
                                {.classes = 3, .types = true, .format = TextFormat::json_lines}>;
 using Skipping = LabelledText<"label", "text", "", {.bad = skip, .bad_limit = 2}>;
-
-}  // namespace
 
 TEST_CASE("sentences and their classes are read from TSV, CSV and JSON lines") {
   CHECK(shown<Tsv>("label\tid\ttext\n1\tx\tgood\n0\ty\t\n") == "[good|1 [|0 ");
@@ -206,8 +199,6 @@ TEST_CASE("a text is tokens of the tokenizer that is named, which must fit the v
   CHECK_THROWS_AS(Words::open(Words::options, {.paths = {table}}), ArgumentError);
 }
 
-namespace {
-
 /// Number of sequences, of their tokens, of those that are cut, of those of class 1, and a hash.
 using Figures = std::array<std::uint64_t, 5>;
 
@@ -229,8 +220,6 @@ Figures figures_of(const std::string& path, const fs::path& vocabulary) {
   }
   return figures;
 }
-
-}  // namespace
 
 TEST_CASE("real sentences and pairs of them are the ids, types and classes of transformers") {
   const fs::path file = fs::path(SINTER_TEST_DATA) / "sst2/dev.tsv",
@@ -262,3 +251,5 @@ TEST_CASE("real sentences and pairs of them are the ids, types and classes of tr
   CHECK(figures_of<Both>(put(folder / "pairs.tsv", table), vocabulary) ==
         Figures{872, 32246, 560, 444, 3753494346777974185u});
 }
+
+}  // namespace sinter::detail::testing::labelled_text_tests

@@ -14,12 +14,10 @@
 #include "sinter/files/run_mark.hpp"
 #include "support/folder.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
+namespace sinter::detail::testing::left_out_tests {
+
 namespace fs = std::filesystem;
 using Unreadable = ByteCorpus::Unreadable;
-
-namespace {
 
 class Folder {
   testing::TemporaryFolder folder;
@@ -56,8 +54,6 @@ void train_in(const fs::path& path) {
   RunFolder run(path, RunFolder::Mode::fresh);
   (void)run.save(3, "{}", [](CheckpointWriter& writer) { writer.add_file("weights", "www"); });
 }
-
-}  // namespace
 
 TEST_CASE("the folders of runs and checkpoints are left out below a data path") {
   Folder folder;
@@ -149,3 +145,5 @@ TEST_CASE("text that changes after it was read is noticed") {
   fs::remove(folder / "t/a");
   CHECK(contains(opened.changed(), "t/a is no longer there"));
 }
+
+}  // namespace sinter::detail::testing::left_out_tests

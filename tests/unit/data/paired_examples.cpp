@@ -20,11 +20,7 @@
 #include "support/message_of.hpp"
 #include "support/numbered_examples.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::paired_examples_tests {
 
 static_assert(DialoguePairs<>::context == 256 && DialoguePairs<>::second_context == 256);
 static_assert(DialoguePairs<{.text = 100, .label = 20}>::context == 20);
@@ -96,8 +92,6 @@ std::vector<std::int64_t> pairs_of(const HostBatch& batch) {
 }
 
 int length_of(const Ids& starts, std::size_t s) { return starts[s + 1] - starts[s]; }
-
-}  // namespace
 
 TEST_CASE("an encoder reads what was said before and its end, a decoder writes the turn") {
   PairedExamples set = set_of({.text = 100, .label = 100});
@@ -388,3 +382,5 @@ TEST_CASE("files of dialogues are opened as pairs, in bytes and in tokens") {
   predicted.push_back(2);
   CHECK(batch.ids == std::vector{read, said, predicted});
 }
+
+}  // namespace sinter::detail::testing::paired_examples_tests

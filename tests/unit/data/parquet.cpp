@@ -13,11 +13,9 @@
 #include "support/folder.hpp"
 #include "support/python.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-namespace fs = std::filesystem;
+namespace sinter::detail::testing::parquet_tests {
 
-namespace {
+namespace fs = std::filesystem;
 
 /// What a policy reads of a file: its ids and what people are told.
 struct Told {
@@ -81,8 +79,6 @@ void write(const fs::path& path, const std::string& bytes) {
 using Pairs = Columns<"a", "b">;
 using Alone = Columns<"", "b">;
 using Skipping = Columns<"a", "b", {.bad = skip}>;
-
-}  // namespace
 
 TEST_CASE("a build without Arrow says what a Parquet file is and how to read it") {
   if (reads_parquet()) {
@@ -223,3 +219,5 @@ TEST_CASE("many damaged bytes end in an error or in examples, and not in a crash
   }
   CHECK(refused > 300);
 }
+
+}  // namespace sinter::detail::testing::parquet_tests

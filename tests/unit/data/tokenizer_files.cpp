@@ -13,12 +13,10 @@
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
+namespace sinter::detail::testing::tokenizer_files_tests {
+
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-namespace {
 
 void put(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -61,8 +59,6 @@ std::string refusal_of_gpt2(const std::string& vocabulary, const std::string& me
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-}  // namespace
 
 TEST_CASE("a missing tokenizer file is named") {
   testing::TemporaryFolder folder;
@@ -185,3 +181,5 @@ TEST_CASE("a byte that has no token is an error of the text, and names it") {
   CHECK_THROWS_WITH_AS((void)tokenizer.encode("abc"),
                        doctest::Contains("no token for the byte 0x63"), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::tokenizer_files_tests

@@ -14,11 +14,9 @@
 #include "support/folder.hpp"
 #include "support/json_rows.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-namespace fs = std::filesystem;
+namespace sinter::detail::testing::wordpiece_tests {
 
-namespace {
+namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
 using Json = nlohmann::json;
@@ -71,8 +69,6 @@ void refuses_json(const std::string& message, const std::function<void(Json&)>& 
   CAPTURE(said);
   CHECK(said.find(message) != said.npos);
 }
-
-}  // namespace
 
 TEST_CASE("tokens have the text that tokenizers gives them") {
   const std::vector<Json> rows = testing::json_rows(references / "decoded.jsonl");
@@ -197,3 +193,5 @@ TEST_CASE("unsupported parts of a WordPiece's tokenizer.json are named") {
     j["model"]["vocab"].erase("[PAD]");
   });
 }
+
+}  // namespace sinter::detail::testing::wordpiece_tests

@@ -10,19 +10,14 @@
 #include "sinter/files/run_folder.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-using Mode = RunFolder::Mode;
+namespace sinter::detail::testing::run_folder_foreign_tests {
 
-namespace {
+using Mode = RunFolder::Mode;
 
 void save(RunFolder& run, std::int64_t step) {
   auto fill = [](CheckpointWriter& writer) { writer.add_file("model.safetensors", "weights"); };
   run.save(step, "{}", fill);
 }
-
-}  // namespace
 
 TEST_CASE("no link is followed to a file of a run") {
   TemporaryFolder folder;
@@ -197,3 +192,5 @@ TEST_CASE("text that another process wrote into a lock cannot steer a terminal")
   std::string text = message_of([&] { RunFolder other(folder / "run", Mode::either); });
   CHECK(contains(text, "pid \\x1b[2J 7 on elsewhere."));
 }
+
+}  // namespace sinter::detail::testing::run_folder_foreign_tests

@@ -10,12 +10,9 @@
 #include "sinter/files/run_folder.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-using Mode = RunFolder::Mode;
+namespace sinter::detail::testing::run_folder_live_tests {
 
-namespace {
+using Mode = RunFolder::Mode;
 
 fs::path save(RunFolder& run, std::int64_t step) {
   auto fill = [](CheckpointWriter& writer) { writer.add_file("model.safetensors", "weights"); };
@@ -25,8 +22,6 @@ fs::path save(RunFolder& run, std::int64_t step) {
 std::string refusal(const fs::path& path) {
   return message_of([&] { RunFolder run(path, Mode::either); });
 }
-
-}  // namespace
 
 TEST_CASE("a run whose folder is renamed goes on where it is now, and says so") {
   TemporaryFolder folder;
@@ -137,3 +132,5 @@ TEST_CASE("a run whose folder another run has taken saves nothing there") {
   }
   CHECK_NOTHROW(save(run, 20));
 }
+
+}  // namespace sinter::detail::testing::run_folder_live_tests

@@ -17,8 +17,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::llama_tests {
 
 constexpr int vocabulary = 13, context = 9, micro = 2;
 
@@ -304,5 +303,4 @@ TEST_CASE("a config.json may say in several ways that nothing is scaled") {
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::llama_tests

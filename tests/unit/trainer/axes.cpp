@@ -15,11 +15,7 @@
 #include "support/finite_differences.hpp"
 #include "support/recipes.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::axes_tests {
 
 template <class Model, int Micro, class... Policies>
 using Net = Made<Model, TwoContexts, Fp64, Batch<{.global = 8, .micro = Micro}>, Policies...>;
@@ -71,8 +67,6 @@ struct Same {
   SamplerState state() const { return {}; }
   void restore(const SamplerState&) {}
 };
-
-}  // namespace
 
 TEST_CASE("gradients are right with a label for each sequence, and on two axes") {
   expect_right_gradients<Net<SequenceClassifier<.4f>, 2>>(classified_batch({3, 5, 1, 4}, 1));
@@ -195,3 +189,5 @@ TEST_CASE("a reader hands out both axes, and models learn from them") {
   Trainer<Net<AcrossAxes<>, 4, AdamW<{.lr = 0.05}>>> across(settings);
   learn(across, batch);
 }
+
+}  // namespace sinter::detail::testing::axes_tests

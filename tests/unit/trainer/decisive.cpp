@@ -14,7 +14,7 @@
 #include "support/trainers.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::detail::testing {
+namespace sinter::detail::testing::decisive_tests {
 
 struct Weighty {
   static constexpr std::string_view name = "weighty";
@@ -34,8 +34,6 @@ struct Level {
   using rules = RuleList<>;  // else it would be refused, as it does nothing
   static constexpr Options options = O;
 };
-
-namespace {
 
 static_assert(is_decisive<slot::model>() && is_decisive<slot::data>());
 static_assert(is_decisive<slot::precision>() && is_decisive<slot::optimizer>());
@@ -90,5 +88,4 @@ TEST_CASE("a slot of one's own is decisive, unless it says that it is not") {
   CHECK(refusal<Net<Level<Light>>, Plain>() == "");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::decisive_tests

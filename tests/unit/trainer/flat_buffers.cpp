@@ -9,8 +9,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::flat_buffers_tests {
 
 template <class... Policies>
 using Net = Made<Mlp<{.in = 2, .hidden = 4, .out = 1}>, Policies..., Batch<{.micro = 8}>>;
@@ -52,5 +51,4 @@ TEST_CASE("a region with a shape for each parameter is no flat buffer") {
   CHECK(trainer.machine().flat<std::byte>(region(0)).size > 0);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::flat_buffers_tests

@@ -14,8 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::refusals_tests {
 
 template <class... Policies>
 using Net = Made<Mlp<{.in = 2, .hidden = 5, .out = 1}>, Batch<{.global = 4, .micro = 2}>, AdamW<>,
@@ -160,5 +159,4 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
   CHECK(has(refusal<Error>([&] { ranks.step(HostBatch{}); }), "the plan needs 2 times "));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::refusals_tests
