@@ -14,6 +14,7 @@
 
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::detail::testing::array_files_tests {
 
@@ -75,8 +76,6 @@ std::string refusal(const std::string& inputs, const std::string& targets,
   }
   return "no error";
 }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 constexpr ArrayFilesOptions two_and_one{.in = 2, .out = 1};
 
 TEST_CASE("every type of numbers is read as what it is") {
@@ -165,7 +164,7 @@ TEST_CASE("rows are held out by the split's seed, whatever the other seeds, and 
     REQUIRE(data.evaluation->next(batch));
     CHECK(batch.rows() == 40);
     CHECK(std::ranges::is_sorted(batch.values[0]));
-    CHECK(has(data.text, "200 rows in 2 files, 40 of them, drawn by the seed"));
+    CHECK(contains(data.text, "200 rows in 2 files, 40 of them, drawn by the seed"));
     CHECK(data.training->state().order == "shuffled rows");
     return batch.values[0];
   };
@@ -194,7 +193,7 @@ TEST_CASE("a change of either file is told") {
   const OpenedData data = open_array_files({.paths = {x, y}}, {});
   CHECK(data.changed().empty());
   put(y, "other");
-  CHECK(has(data.changed(), y + " has 5 bytes now"));
+  CHECK(contains(data.changed(), y + " has 5 bytes now"));
 }
 
 TEST_CASE("an array that is not read is named as what it is") {
@@ -208,24 +207,25 @@ TEST_CASE("an array that is not read is named as what it is") {
   };
   const std::string four(4, 'a');
   auto of = [&](const std::string& descr) { return said(npy(header(descr, "2, 2"), four)); };
-  CHECK(has(of(">f4"), "big-endian numbers ('>f4')"));
-  CHECK(has(of("|O"), "Python objects ('|O')"));
-  CHECK(has(of("<U7"), "text"));
-  CHECK(has(of("|b1"), "truths"));
-  CHECK(has(of("<c8"), "complex"));
-  CHECK(has(of("<M8[ns]"), "times"));
-  CHECK(has(of("<f2"), "other numbers ('<f2')"));
-  CHECK(has(of(""), "other numbers ('')"));
-  CHECK(has(said(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", four)),
-            "records, whose fields are not read"));
-  CHECK(has(said(npy(header("|u1", "2, 2", "True"), four)), "Fortran"));
-  CHECK(has(said(npy(header("|u1", ""), four)), "0 dimensions"));
-  CHECK(has(said(npy(header("|u1", "0, 2"), "")), "it holds no numbers"));
-  CHECK(has(said(idx(0x07, {2, 2}, four)), "0x07 at byte 2"));
-  CHECK(has(said(idx(0x08, {}, four)), "0 dimensions"));
-  CHECK(has(said("PK\3\4" + four), "begins like neither"));
-  CHECK(has(said(npy(header("|u1", "2, 2"), four, 4)), "version 4.0"));
-  CHECK(has(said("\x93NUMBER1" + four), "goes on otherwise"));
+  CHECK(contains(of(">f4"), "big-endian numbers ('>f4')"));
+  CHECK(contains(of("|O"), "Python objects ('|O')"));
+  CHECK(contains(of("<U7"), "text"));
+  CHECK(contains(of("|b1"), "truths"));
+  CHECK(contains(of("<c8"), "complex"));
+  CHECK(contains(of("<M8[ns]"), "times"));
+  CHECK(contains(of("<f2"), "other numbers ('<f2')"));
+  CHECK(contains(of(""), "other numbers ('')"));
+  CHECK(
+      contains(said(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", four)),
+               "records, whose fields are not read"));
+  CHECK(contains(said(npy(header("|u1", "2, 2", "True"), four)), "Fortran"));
+  CHECK(contains(said(npy(header("|u1", ""), four)), "0 dimensions"));
+  CHECK(contains(said(npy(header("|u1", "0, 2"), "")), "it holds no numbers"));
+  CHECK(contains(said(idx(0x07, {2, 2}, four)), "0x07 at byte 2"));
+  CHECK(contains(said(idx(0x08, {}, four)), "0 dimensions"));
+  CHECK(contains(said("PK\3\4" + four), "begins like neither"));
+  CHECK(contains(said(npy(header("|u1", "2, 2"), four, 4)), "version 4.0"));
+  CHECK(contains(said("\x93NUMBER1" + four), "goes on otherwise"));
 }
 
 TEST_CASE("a damaged header is refused with what is wrong and where") {
@@ -235,20 +235,20 @@ TEST_CASE("a damaged header is refused with what is wrong and where") {
     put(x, npy(text, "abcd"));
     return refusal(x, y, two_and_one);
   };
-  CHECK(has(said(""), "lacks '{'"));
-  CHECK(has(said("{'descr': '|u1'}"), "lacks 'fortran_order'"));
-  CHECK(has(said("{'descr': '|u1', 'descr': '|u1'}"), "the key 'descr' twice"));
-  CHECK(has(said("{'descr': '|u1"), "a quote without an end"));
-  CHECK(has(said("{'fortran_order': Maybe}"), "lacks True or False (byte 18 of the header)"));
-  CHECK(has(said("{'shape': (-1,)}"), "no whole number below 2^64"));
-  CHECK(has(said("{'shape': (99999999999999999999,)}"), "no whole number below 2^64"));
-  CHECK(has(said("{'shape': (2, 2"), "lacks ')'"));
-  CHECK(has(said("{'colour': 1}"), "the unknown key 'colour'"));
-  CHECK(has(said(header("|u1", "2, 2") + "x"), "goes on after its end"));
+  CHECK(contains(said(""), "lacks '{'"));
+  CHECK(contains(said("{'descr': '|u1'}"), "lacks 'fortran_order'"));
+  CHECK(contains(said("{'descr': '|u1', 'descr': '|u1'}"), "the key 'descr' twice"));
+  CHECK(contains(said("{'descr': '|u1"), "a quote without an end"));
+  CHECK(contains(said("{'fortran_order': Maybe}"), "lacks True or False (byte 18 of the header)"));
+  CHECK(contains(said("{'shape': (-1,)}"), "no whole number below 2^64"));
+  CHECK(contains(said("{'shape': (99999999999999999999,)}"), "no whole number below 2^64"));
+  CHECK(contains(said("{'shape': (2, 2"), "lacks ')'"));
+  CHECK(contains(said("{'colour': 1}"), "the unknown key 'colour'"));
+  CHECK(contains(said(header("|u1", "2, 2") + "x"), "goes on after its end"));
   put(x, npy(header("|u1", "2, 2"), "abcd").substr(0, 30));
-  CHECK(has(refusal(x, y, two_and_one), "it ends at byte 30, in its header"));
+  CHECK(contains(refusal(x, y, two_and_one), "it ends at byte 30, in its header"));
   put(x, "\x93NUMPY\2" + std::string(1, '\0') + "\xff\xff\xff\x7f");
-  CHECK(has(refusal(x, y, two_and_one), "header has 2147483647 bytes"));
+  CHECK(contains(refusal(x, y, two_and_one), "header has 2147483647 bytes"));
 }
 
 TEST_CASE("a file that is shorter, longer or larger than it says is refused, compressed or not") {
@@ -264,21 +264,21 @@ TEST_CASE("a file that is shorter, longer or larger than it says is refused, com
   };
   CHECK(both(whole) == "no error\nno error");
   std::string said = both(whole.substr(0, 15));
-  CHECK(has(said, "so that 4 bytes of numbers follow byte 12, but 3 do"));
-  CHECK(has(said, "its numbers end at byte 15 of its content"));
+  CHECK(contains(said, "so that 4 bytes of numbers follow byte 12, but 3 do"));
+  CHECK(contains(said, "its numbers end at byte 15 of its content"));
   said = both(whole + "e");
-  CHECK(has(said, "but 5 do"));
-  CHECK(has(said, "goes on after its numbers, at byte 16"));
+  CHECK(contains(said, "but 5 do"));
+  CHECK(contains(said, "goes on after its numbers, at byte 16"));
   said = both(idx(0x0e, {4000000000u, 4000000000u, 4000000000u}, "abcd"));
-  CHECK(has(said, "more than any memory holds"));
+  CHECK(contains(said, "more than any memory holds"));
   // What a header merely claims takes no memory.
-  CHECK(has(both(idx(0x08, {2, 2000000000u}, "abcd")), "2 rows of 2000000000 numbers"));
+  CHECK(contains(both(idx(0x08, {2, 2000000000u}, "abcd")), "2 rows of 2000000000 numbers"));
   const ArrayFilesOptions wide{.in = 2000000000, .out = 1};
   put(folder / "z", idx(0x08, {2, 2000000000u}, "abcd"));
   fs::remove(folder / "z.gz");
   REQUIRE(std::system(("gzip -n '" + (folder / "z").string() + "'").c_str()) == 0);
   const std::string large = refusal(folder / "z.gz", y, wide);
-  CHECK((has(large, "its numbers end at byte 16") || has(large, "kept in memory")));
+  CHECK((contains(large, "its numbers end at byte 16") || contains(large, "kept in memory")));
 }
 
 TEST_CASE("rows that do not fit the recipe or each other are refused") {
@@ -286,23 +286,23 @@ TEST_CASE("rows that do not fit the recipe or each other are refused") {
   const std::string x = put(folder / "x", idx(0x08, {2, 2}, "abcd")),
                     y = put(folder / "y", idx(0x08, {2}, "\x01\x05")),
                     three = put(folder / "3", idx(0x08, {3}, "abc"));
-  CHECK(has(refusal(x, y, {.in = 3}), "2 rows of 2 numbers, but the recipe's data.in is 3"));
-  CHECK(has(refusal(x, x, two_and_one), "but the recipe's data.out is 1"));
-  CHECK(has(refusal(x, three, two_and_one), "it has 3 rows, but " + x + " has 2"));
+  CHECK(contains(refusal(x, y, {.in = 3}), "2 rows of 2 numbers, but the recipe's data.in is 3"));
+  CHECK(contains(refusal(x, x, two_and_one), "but the recipe's data.out is 1"));
+  CHECK(contains(refusal(x, three, two_and_one), "it has 3 rows, but " + x + " has 2"));
   const ArrayFilesOptions classes{.in = 2, .out = 5, .classes = true};
-  CHECK(has(refusal(x, y, classes), "5 in row 1, counted from 0, is no class"));
-  CHECK(has(refusal(x, x, classes), "one class for each row"));
+  CHECK(contains(refusal(x, y, classes), "5 in row 1, counted from 0, is no class"));
+  CHECK(contains(refusal(x, x, classes), "one class for each row"));
   put(y, npy_of<float>("<f4", "2,", {0, 1.5f}));
-  CHECK(has(refusal(x, y, classes), "1.5 in row 1"));
+  CHECK(contains(refusal(x, y, classes), "1.5 in row 1"));
   put(y, npy_of<std::int32_t>("<i4", "2,", {-1, 1}));
-  CHECK(has(refusal(x, y, classes), "-1 in row 0"));
+  CHECK(contains(refusal(x, y, classes), "-1 in row 0"));
   put(y, npy_of<float>("<f4", "2,", {0, NAN}));
-  CHECK(has(refusal(x, y, classes), "nan in row 1"));
-  CHECK(has(refusal(x, y, two_and_one), "nan in row 1, counted from 0, is not finite"));
+  CHECK(contains(refusal(x, y, classes), "nan in row 1"));
+  CHECK(contains(refusal(x, y, two_and_one), "nan in row 1, counted from 0, is not finite"));
   put(y, npy_of<double>("<f8", "2,", {0, 1e300}));
-  CHECK(
-      has(refusal(x, y, two_and_one), "1e+300 in row 1, counted from 0, is not finite as a float"));
-  CHECK(has(refusal(folder / "none", y, two_and_one), "No such file"));
+  CHECK(contains(refusal(x, y, two_and_one),
+                 "1e+300 in row 1, counted from 0, is not finite as a float"));
+  CHECK(contains(refusal(folder / "none", y, two_and_one), "No such file"));
 }
 
 TEST_CASE("a request for anything but two files, and rows too few to split, are refused") {
@@ -316,10 +316,10 @@ TEST_CASE("a request for anything but two files, and rows too few to split, are 
     }
     return std::string("no error");
   };
-  CHECK(has(said({.paths = {x}}), "--data takes two files"));
-  CHECK(has(said({.paths = {x, x, x}}), "not 3"));
-  CHECK(has(said({.paths = {x, x}, .training = DataRequest::Training{.held_out = .1}}),
-            "The data have 3 rows, too few"));
+  CHECK(contains(said({.paths = {x}}), "--data takes two files"));
+  CHECK(contains(said({.paths = {x, x, x}}), "not 3"));
+  CHECK(contains(said({.paths = {x, x}, .training = DataRequest::Training{.held_out = .1}}),
+                 "The data have 3 rows, too few"));
 }
 
 }  // namespace sinter::detail::testing::array_files_tests

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sinter/error.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::detail::testing::arrays_tests {
 
@@ -55,16 +56,7 @@ std::vector<int> take(ArrayData& source, int batches) {
 
 template <class Make>
 std::string refusal(Make make) {
-  try {
-    make();
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return refusal_of<ArgumentError>(make);
 }
 
 TEST_CASE("arrays: shuffled, each row once per epoch, batches cross epochs") {

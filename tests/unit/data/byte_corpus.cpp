@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sinter/error.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::detail::testing::byte_corpus_tests {
 
@@ -48,25 +49,11 @@ std::string read(const std::vector<std::string>& paths) {
 }
 
 std::string refusal(const std::vector<std::string>& paths) {
-  try {
-    ByteCorpus corpus(paths);
-  } catch (const FileError& e) {
-    return e.what();
-  }
-  return "";
+  return refusal_of<FileError>([&] { ByteCorpus corpus(paths); });
 }
 
 std::string split_refusal(const ByteCorpus& corpus, double share, int context) {
-  try {
-    corpus.split(share, context);
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return refusal_of<ArgumentError>([&] { corpus.split(share, context); });
 }
 
 TEST_CASE("byte corpus: arguments in their order, folders by path, no separators") {

@@ -14,21 +14,15 @@
 #include "sinter/data/json_lines.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using sinter::detail::testing::TemporaryFolder;
+namespace sinter::detail::testing::example_files_tests {
+
 namespace fs = std::filesystem;
-
-namespace {
 
 std::string put(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
   return file.string();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 OpenedData dialogues(const std::string& path, BadRecordRule rule = {}, ExampleLimits limits = {}) {
@@ -40,12 +34,7 @@ OpenedData pairs(const std::string& path, BadRecordRule rule = {}) {
 
 template <class Open>
 std::string refusal(Open open) {
-  try {
-    open();
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<FileError>([&] { open(); });
 }
 
 /// All that is evaluated, as text: ids that are no bytes are '<' (start), '>' (end), '_' (none).
@@ -57,8 +46,6 @@ std::string shown(OpenedData& opened, int input) {
       text += id == 256 ? '<' : id == 257 ? '>' : id < 0 ? '_' : char(id);
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("dialogues are read line by line, whatever else is in them") {
   TemporaryFolder folder;
@@ -267,3 +254,5 @@ TEST_CASE("a text without tokens is an error with its file and line") {
   CHECK_THROWS_WITH_AS((void)open_json_lines(request, "", "a", picky, {}, {}),
                        ("line 3 of '" + file + "': no token stands for it").c_str(), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::example_files_tests

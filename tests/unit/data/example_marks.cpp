@@ -12,6 +12,7 @@
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/error.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::detail::testing::example_marks_tests {
 
@@ -47,10 +48,6 @@ std::string refusal(Act act) {
     return error.what();
   }
   return "nothing was thrown";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST_CASE("marks are the end of a text, or two tokens beyond where there are no special tokens") {

@@ -10,6 +10,7 @@
 
 #include "sinter/error.hpp"
 #include "support/batchings.hpp"
+#include "support/message_of.hpp"
 #include "support/numbered_examples.hpp"
 
 namespace sinter::detail::testing::example_source_tests {
@@ -18,14 +19,7 @@ static_assert(DataSource<ExampleBatches> && DataSource<EvaluationExamples>);
 
 bool same(const HostBatch& a, const HostBatch& b) { return a.starts == b.starts && a.ids == b.ids; }
 
-std::string refusal(auto make) {
-  try {
-    make();
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(auto make) { return refusal_of<ArgumentError>(make); }
 
 /// What one source is tried with.
 struct Trial {

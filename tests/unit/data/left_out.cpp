@@ -13,6 +13,7 @@
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/run_mark.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::detail::testing::left_out_tests {
 
@@ -37,16 +38,7 @@ std::string text_of(const ByteCorpus& corpus) {
 }
 
 std::string refusal(const std::string& path) {
-  try {
-    ByteCorpus corpus({path});
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
+  return refusal_of<FileError>([&] { ByteCorpus corpus({path}); });
 }
 
 /// A run's folder with a checkpoint, as the loop leaves it.

@@ -11,6 +11,7 @@
 #include "sinter/data/columns.hpp"
 #include "sinter/error.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 #include "support/python.hpp"
 
 namespace sinter::detail::testing::parquet_tests {
@@ -36,12 +37,7 @@ Told read(const fs::path& path) {
 /// The error of a file; empty if it is read.
 template <class Policy>
 std::string refusal(const fs::path& path) {
-  try {
-    read<Policy>(path);
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<FileError>([&] { read<Policy>(path); });
 }
 
 template <class Policy>

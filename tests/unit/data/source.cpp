@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "sinter/error.hpp"
+#include "support/message_of.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::source_tests {
 
 struct Endless {
   void next(HostBatch& batch) { batch.clear(); }
@@ -51,28 +49,12 @@ SamplerState example() {
 }
 
 std::string refusal(const SamplerState& saved, const SamplerState& own) {
-  try {
-    require_same_data(saved, own);
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
+  return refusal_of<ArgumentError>([&] { require_same_data(saved, own); });
 }
 
 std::string refusal(const std::map<std::string, std::string>& fields) {
-  try {
-    SamplerState::from_fields(fields);
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
+  return refusal_of<ArgumentError>([&] { SamplerState::from_fields(fields); });
 }
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("host batch: clear keeps the inputs and their memory") {
   HostBatch batch;
@@ -157,3 +139,5 @@ TEST_CASE("sampler state: other data, order or context are refused with both val
   saved = own, saved.data_hash = 0xcd;
   CHECK(contains(refusal(saved, own), "was 00000000000000cd and is 00000000000000ab"));
 }
+
+}  // namespace sinter::detail::testing::source_tests

@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "sinter/error.hpp"
+#include "support/message_of.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::windows_tests {
 
 using Tokens = std::vector<std::int32_t>;
 
@@ -59,19 +57,8 @@ Tokens firsts(Source& source, int batches, int context) {
 
 template <class Make>
 std::string refusal(Make make) {
-  try {
-    make();
-  } catch (const ArgumentError& e) {
-    return e.what();
-  }
-  return "";
+  return refusal_of<ArgumentError>(make);
 }
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("windows: how many are whole") {
   CHECK(whole_windows(0, 4) == 0);
@@ -313,3 +300,5 @@ TEST_CASE("windows: a batch that is filled again allocates nothing") {
   CHECK(batch.starts.data() == starts);
   CHECK(batch.ids[0].data() == tokens);
 }
+
+}  // namespace sinter::detail::testing::windows_tests

@@ -5,11 +5,7 @@
 
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::decompress_tests {
 
 struct Format {
   const char *suffix, *name, *command;
@@ -65,10 +61,6 @@ std::string some_content(std::size_t size) {
   return text.substr(0, size);
 }
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-}  // namespace
-
 TEST_CASE("a compressed file is read as its content, whatever its name and the size of reads") {
   TemporaryFolder folder;
   for (const Format& format : formats) {
@@ -112,10 +104,11 @@ TEST_CASE("a compressed file that is cut short anywhere is refused, with the pla
       const Answer cut = answer_to(folder, bytes.substr(0, size), std::string("f") + format.suffix);
       CHECK(cut.content.empty());
       if (size < 6) {
-        CHECK(has(cut.error, folder / (std::string("f") + format.suffix)));
+        CHECK(contains(cut.error, folder / (std::string("f") + format.suffix)));
       } else {
-        CHECK(has(cut.error, "cut short"));
-        CHECK(has(cut.error, "at byte " + std::to_string(size) + " of " + std::to_string(size)));
+        CHECK(contains(cut.error, "cut short"));
+        CHECK(
+            contains(cut.error, "at byte " + std::to_string(size) + " of " + std::to_string(size)));
       }
       // So is a second one behind a whole one.
       if (size > 0) CHECK(!answer_to(folder, bytes + bytes.substr(0, size)).error.empty());
@@ -153,17 +146,17 @@ TEST_CASE("data after compressed data must be compressed, too") {
       const Answer answer = answer_to(folder, bytes + rest);
       CAPTURE(format.name);
       CAPTURE(answer.error);
-      CHECK(has(answer.error, std::string("which is ") + format.name + " data: at byte "));
-      CHECK(has(answer.error, "(byte 6 of the content)"));
+      CHECK(contains(answer.error, std::string("which is ") + format.name + " data: at byte "));
+      CHECK(contains(answer.error, "(byte 6 of the content)"));
     }
   }
 }
 
 TEST_CASE("a name that promises compression is held to it") {
   TemporaryFolder folder;
-  CHECK(
-      has(answer_to(folder, "plain", "a.gz").error, "its name ends in .gz, but it does not begin"));
-  CHECK(has(answer_to(folder, "", "b.xz").error, "its name ends in .xz, but it is empty"));
+  CHECK(contains(answer_to(folder, "plain", "a.gz").error,
+                 "its name ends in .gz, but it does not begin"));
+  CHECK(contains(answer_to(folder, "", "b.xz").error, "its name ends in .xz, but it is empty"));
   CHECK(answer_to(folder, "plain", "gz").content == "plain");
 }
 
@@ -177,11 +170,12 @@ TEST_CASE("content beyond the limit is refused") {
     CHECK(read_decompressed(folder / "zeros", zeros.size()) == zeros);
     const std::string said =
         message_of([&] { read_decompressed(folder / "zeros", zeros.size() - 1); });
-    CHECK(has(said, "more than 4999999 bytes, decompressed"));
+    CHECK(contains(said, "more than 4999999 bytes, decompressed"));
   }
   put(folder / "plain", "12345");
   CHECK(read_decompressed(folder / "plain", 5) == "12345");
-  CHECK(has(message_of([&] { read_decompressed(folder / "plain", 4); }), "more than 4 bytes;"));
+  CHECK(
+      contains(message_of([&] { read_decompressed(folder / "plain", 4); }), "more than 4 bytes;"));
 }
 
 TEST_CASE("xz data that ask for more memory than is allowed are refused") {
@@ -191,11 +185,13 @@ TEST_CASE("xz data that ask for more memory than is allowed are refused") {
   REQUIRE(!bytes.empty());
   const Answer answer = answer_to(folder, bytes);
   CAPTURE(answer.error);
-  CHECK(has(answer.error, "160 MiB are allowed"));
+  CHECK(contains(answer.error, "160 MiB are allowed"));
 }
 
 TEST_CASE("a path that is no file is refused") {
   TemporaryFolder folder;
-  CHECK(has(message_of([&] { DecompressedFile file(folder.path()); }), "not a regular file"));
-  CHECK(has(message_of([&] { DecompressedFile file(folder / "none"); }), "No such file"));
+  CHECK(contains(message_of([&] { DecompressedFile file(folder.path()); }), "not a regular file"));
+  CHECK(contains(message_of([&] { DecompressedFile file(folder / "none"); }), "No such file"));
 }
+
+}  // namespace sinter::detail::testing::decompress_tests

@@ -13,6 +13,7 @@
 #include "support/batches.hpp"
 #include "support/folder.hpp"
 #include "support/json_rows.hpp"
+#include "support/message_of.hpp"
 #include "support/python.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
@@ -221,12 +222,7 @@ std::string refusal(TrainerCore& trainer, const std::string& entries) {
   const TemporaryFolder folder;
   trainer.export_to(folder / "model");
   std::ofstream(folder / "model" / "config.json") << "{" << entries << "}";
-  try {
-    trainer.load_weights(folder / "model");
-    return "";
-  } catch (const FileError& error) {
-    return error.what();
-  }
+  return refusal_of<FileError>([&] { trainer.load_weights(folder / "model"); });
 }
 
 TEST_CASE("a folder of other angles is refused, whichever version of transformers wrote it") {

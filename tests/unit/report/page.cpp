@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.hpp"
+#include "support/message_of.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,10 +8,6 @@
 
 namespace sinter::detail::testing::page_tests {
 using namespace sinter::detail::report;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
-}
 
 RunLog run_of(const std::string& name, int rows, double lr) {
   RunLog run;
