@@ -4,7 +4,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::adversarial_tests {
 
 void fails(const Words& words, const std::string& message, int code = 1) {
   CAPTURE(words);
@@ -30,8 +30,6 @@ std::string trained(Scratch& scratch, const std::string& name, const std::string
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
   return scratch / name;
 }
-
-}  // namespace
 
 TEST_CASE("data that are missing, empty, too short or no files are refused") {
   Scratch scratch;
@@ -259,3 +257,5 @@ TEST_CASE("a folder that is renamed or removed under a live run takes nothing wi
     CHECK(fs::exists(out) == !renamed);
   }
 }
+
+}  // namespace sinter::detail::testing::adversarial_tests

@@ -2,6 +2,8 @@
 // What train and eval read below --data, what they remember of it and say about it.
 #include "binary/support.hpp"
 
+namespace sinter::detail::testing::data_paths_tests {
+
 TEST_CASE("a second run does not learn the first one's checkpoint") {
   Scratch scratch;
   write(scratch / "text", some_text(3000));
@@ -189,3 +191,5 @@ TEST_CASE("eval --held-out is the validation loss of training, to the bit") {
   CHECK(none.code == 1);
   CHECK(none.says("which holds nothing out"));
 }
+
+}  // namespace sinter::detail::testing::data_paths_tests

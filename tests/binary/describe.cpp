@@ -2,6 +2,8 @@
 // What describe and export say and write.
 #include "binary/support.hpp"
 
+namespace sinter::detail::testing::describe_tests {
+
 TEST_CASE("describe --json has the plan and every option") {
   Json d = run({"describe", "--json"}).json();
   CHECK(d["recipe"] == "small");
@@ -222,3 +224,5 @@ TEST_CASE("export writes a Hugging Face folder, of fresh weights or of given one
   CHECK(again.code == 1);
   CHECK(again.says("nothing was changed"));
 }
+
+}  // namespace sinter::detail::testing::describe_tests

@@ -5,7 +5,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::evaluation_tests {
 
 std::string trained(Scratch& scratch) {
   std::string text = write(scratch / "text", some_text(20000));
@@ -13,8 +13,6 @@ std::string trained(Scratch& scratch) {
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
   return scratch / "run";
 }
-
-}  // namespace
 
 TEST_CASE("eval predicts each byte but the first once, whatever the length") {
   Scratch scratch;
@@ -87,3 +85,5 @@ TEST_CASE("generate --json is one valid line whatever the model writes") {
   CHECK(g["seed"] == 3);
   CHECK(g["text"].get<std::string>().size() >= 300);
 }
+
+}  // namespace sinter::detail::testing::evaluation_tests

@@ -4,7 +4,7 @@
 
 #include "support/free_port.hpp"
 
-namespace {
+namespace sinter::detail::testing::launched_tests {
 
 Words training(const Scratch& scratch, const std::string& out, const Words& more = {}) {
   return Words{"train", "--data", write(scratch / "text", some_text(3000)), "--out",
@@ -31,8 +31,6 @@ void check_resumes(const Scratch& scratch, const std::string& out, int ranks) {
   fine(words(copy) + Words{"--parallel.ranks", std::to_string(ranks)});
   require_same_end(run_folder, copy);
 }
-
-}  // namespace
 
 TEST_CASE("ranks that are processes come to the end of ranks that are threads, bit for bit") {
   for (const int ranks : {2, 4}) {
@@ -271,3 +269,5 @@ TEST_CASE("verbs and options that several processes do not support are refused")
                 "--rank-timeout is for ranks that a launcher has started");
   CHECK(!fs::exists(scratch / "run"));
 }
+
+}  // namespace sinter::detail::testing::launched_tests

@@ -3,6 +3,8 @@
 // 2,000 that the split's seed draws are read. Without the tests' data this is skipped.
 #include "binary/support.hpp"
 
+namespace sinter::detail::testing::mnist_tests {
+
 TEST_CASE("a perceptron reads 95 % of MNIST's held-out images, in the mean of three seeds") {
   const fs::path folder = fs::path(SINTER_TEST_DATA) / "mnist";
   const std::string images = folder / "t10k-images-idx3-ubyte.gz",
@@ -36,3 +38,5 @@ TEST_CASE("a perceptron reads 95 % of MNIST's held-out images, in the mean of th
   MESSAGE("mean accuracy ", sum / 3);
   CHECK(sum / 3 >= .95);
 }
+
+}  // namespace sinter::detail::testing::mnist_tests

@@ -2,6 +2,8 @@
 // A recipe whose master weights and state are on disk.
 #include "binary/support.hpp"
 
+namespace sinter::detail::testing::offload_tests {
+
 TEST_CASE("a run whose weights and state are on disk is stopped, and goes on with the same bits") {
   Scratch scratch;
   const Words data{"train",  "--data",    write(scratch / "text", some_text(3000)),
@@ -39,3 +41,5 @@ TEST_CASE("describe says what is outside of the arena") {
   CHECK(run({"describe"}, SINTER_OFFLOADED).out.find(" bytes on disk, in no sum above\n") !=
         std::string::npos);
 }
+
+}  // namespace sinter::detail::testing::offload_tests

@@ -4,7 +4,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::options_tests {
 
 void refuses(const std::vector<std::string>& words, const std::string& message,
              const std::string& binary = SINTER_SMALL, int code = 2) {
@@ -18,8 +18,6 @@ void refuses(const std::vector<std::string>& words, const std::string& message,
 }
 
 using Words = std::vector<std::string>;
-
-}  // namespace
 
 TEST_CASE("a number outside its range is a wrong command line") {
   for (const char* verb : {"train", "describe"}) {
@@ -131,3 +129,5 @@ TEST_CASE("a schedule that acts on validation losses gets some, or the run says 
     CHECK(rows[t]["lr"].get<double>() == doctest::Approx(.02 * factor).epsilon(1e-9));
   }
 }
+
+}  // namespace sinter::detail::testing::options_tests

@@ -5,7 +5,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::own_data_tests {
 
 /// Lines of two numbers and their sum: rows begin … begin + count - 1 of one endless table.
 std::string some_rows(int count, int begin = 0) {
@@ -39,8 +39,6 @@ void refuses(const Words& words, const std::string& message, const std::string& 
   check_refused(run(words, binary, scratch.path()), 1, message);
   CHECK(fs::is_empty(scratch.path()));
 }
-
-}  // namespace
 
 TEST_CASE("rows of one's own are trained on and evaluated, with the figures that they have") {
   Scratch scratch;
@@ -205,3 +203,5 @@ TEST_CASE("a data policy that breaks its promises is refused") {
           SINTER_STRAY);
   refuses({"eval", "--weights", "x", "--data", "x"}, "gives nothing to evaluate", SINTER_STRAY);
 }
+
+}  // namespace sinter::detail::testing::own_data_tests

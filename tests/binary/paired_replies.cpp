@@ -2,7 +2,7 @@
 // Dialogues for a model with an encoder and a decoder, from the command line.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::paired_replies_tests {
 
 /// Dialogues of different lengths, as JSON lines.
 std::string dialogues(int count) {
@@ -21,8 +21,6 @@ Words training(const std::string& file, const std::string& out, const std::strin
   return {"train",        "--data", file,    "--seed", "7",       "--threads", "2",
           "--eval-every", "20",     "--out", out,      "--steps", steps};
 }
-
-}  // namespace
 
 TEST_CASE("a run on pairs that stops in the middle of an epoch goes on with the same bits") {
   Scratch scratch;
@@ -86,3 +84,5 @@ TEST_CASE("describe and bad dialogues are as with one sequence") {
   const Ended ended = fine(training(file, scratch / "a", "2"), SINTER_PAIRED_REPLIES);
   CHECK(ended.says("left out of the data: 1 dialogue (line 31 of '" + file + "' is bad: "));
 }
+
+}  // namespace sinter::detail::testing::paired_replies_tests

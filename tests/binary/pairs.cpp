@@ -5,7 +5,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::pairs_tests {
 
 /// Pairs of which the first letter of the second text tells the class.
 std::string table(int count) {
@@ -26,8 +26,6 @@ Words training(const std::string& file, const std::string& out, const std::strin
   return {"train",        "--data", file,    "--seed", "7",       "--threads", "2",
           "--eval-every", "20",     "--out", out,      "--steps", steps};
 }
-
-}  // namespace
 
 TEST_CASE("a run on labelled pairs learns them, and goes on with the same bits") {
   Scratch scratch;
@@ -146,3 +144,5 @@ TEST_CASE("a label that is no class ends a run before it begins, by file and lin
                     "whole number from 0 to 2");
   CHECK(!fs::exists(out));
 }
+
+}  // namespace sinter::detail::testing::pairs_tests

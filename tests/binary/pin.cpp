@@ -4,7 +4,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::pin_tests {
 
 /// Keeps this process, and those that it starts, to its first processor while it lives.
 class OneProcessor {
@@ -21,8 +21,6 @@ class OneProcessor {
   }
   ~OneProcessor() { sched_setaffinity(0, sizeof before, &before); }
 };
-
-}  // namespace
 
 TEST_CASE("--pin changes no bit, and needs a processor for each thread") {
   Scratch scratch;
@@ -53,3 +51,5 @@ TEST_CASE("--pin is refused where LibTorch computes layers") {
   check_refused(run({"eval", "--pin", "--weights", "x", "--data", "y"}, SINTER_MNIST_CNN), 2,
                 "--pin: this binary is linked with LibTorch, which computes layers of its recipe");
 }
+
+}  // namespace sinter::detail::testing::pin_tests

@@ -6,7 +6,7 @@
 #include "binary/support.hpp"
 #include "support/python.hpp"
 
-namespace {
+namespace sinter::detail::testing::predict_tests {
 
 std::vector<Json> lines_of(const std::string& text) {
   std::vector<Json> lines;
@@ -48,8 +48,6 @@ double difference(const Json& found, const Json& wanted) {
   }
   return worst / largest;
 }
-
-}  // namespace
 
 TEST_CASE("predict gives a row of logits for each id of each line, in order") {
   Scratch scratch;
@@ -301,3 +299,5 @@ TEST_CASE("predict has the logits of transformers at each position, where SINTER
       CHECK(difference(found[k]["logits"][row], wanted[k]["logits"][row]) < 1e-5);
   }
 }
+
+}  // namespace sinter::detail::testing::predict_tests

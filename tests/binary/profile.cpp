@@ -7,7 +7,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::profile_tests {
 
 struct Span {
   std::string name, category;
@@ -153,8 +153,6 @@ void check_summary(const std::string& err) {
   for (const char* part : {" others\n", "backward of "}) CHECK(names.find(part) != names.npos);
 }
 
-}  // namespace
-
 TEST_CASE("--profile has every instruction, layer call and stage, nested") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000)), file = scratch / "trace.json";
@@ -288,3 +286,5 @@ TEST_CASE("a profile is written when the run is stopped, fails, or is too long f
   check_nesting(trace);
   check_steps(trace, 1, last);
 }
+
+}  // namespace sinter::detail::testing::profile_tests

@@ -2,15 +2,13 @@
 // Runs that diverge, and what their recipe has them do.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::recovery_tests {
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
   return found;
 }
-
-}  // namespace
 
 TEST_CASE("a run that diverges goes back as often as it may, and ends with the code 3") {
   Scratch scratch;
@@ -84,3 +82,5 @@ TEST_CASE("a guard that takes every rise for a spike refuses it, and its numbers
   CHECK(wrong.code == 2);
   CHECK(wrong.says("--guard.sigma takes a number above 0, not '0'."));
 }
+
+}  // namespace sinter::detail::testing::recovery_tests

@@ -2,7 +2,7 @@
 // Dialogues from the command line: batches by length, bad records, and a run that goes on.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::replies_tests {
 
 /// Dialogues of different lengths, as JSON lines.
 std::string dialogues(int count) {
@@ -23,8 +23,6 @@ std::string dialogues(int count) {
 Json sampler(const std::string& run) {
   return Json::parse(content(run + "/last/manifest.json"))["info"]["sampler"];
 }
-
-}  // namespace
 
 TEST_CASE("a run on dialogues that stops in the middle of an epoch goes on with the same bits") {
   Scratch scratch;
@@ -112,3 +110,5 @@ TEST_CASE("batching by length refuses a sequential order") {
   CHECK(refused.code == 1);
   CHECK(refused.says("--order sequential"));
 }
+
+}  // namespace sinter::detail::testing::replies_tests

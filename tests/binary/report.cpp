@@ -5,7 +5,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::report_tests {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
@@ -32,8 +32,6 @@ std::string seen_by_browser(const std::string& program, const Scratch& scratch,
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
   return ended.out;
 }
-
-}  // namespace
 
 TEST_CASE("report writes a page into the first run's folder, and again") {
   Scratch scratch;
@@ -134,3 +132,5 @@ TEST_CASE("a browser draws the page") {
     CHECK(has(seen.substr(at, seen.find('>', at) - at), "style=\"display: block;"));
   }
 }
+
+}  // namespace sinter::detail::testing::report_tests

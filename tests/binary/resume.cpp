@@ -2,6 +2,8 @@
 // A run that is stopped and resumed is, bit for bit, one that never was.
 #include "binary/support.hpp"
 
+namespace sinter::detail::testing::resume_tests {
+
 TEST_CASE("40 steps are 20 steps, a stop and 20 more") {
   // 2700 bytes train: an epoch of 168 windows ends inside step 21; 4 micro-batches a step, dropout.
   Scratch scratch;
@@ -251,3 +253,5 @@ TEST_CASE("--resume=auto begins where there is nothing, and goes on where there 
   CHECK(!fs::exists(scratch / "new"));
   CHECK(run(data + Words{"--resume=auto"}).says("--resume needs --out"));
 }
+
+}  // namespace sinter::detail::testing::resume_tests

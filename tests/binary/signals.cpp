@@ -5,7 +5,7 @@
 
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::signals_tests {
 
 /// Words for a run that does not end by itself.
 Words endless(const Scratch& scratch, const std::string& out) {
@@ -42,8 +42,6 @@ class FullPipe {
   }
   ~FullPipe() { ::close(both_ends); }
 };
-
-}  // namespace
 
 TEST_CASE("further SIGTERMs change nothing, even while the process exits") {
   Scratch scratch;
@@ -139,3 +137,5 @@ TEST_CASE("when the log cannot grow, the state at hand is saved before the run e
   CHECK(ended.says("The state after step " + std::to_string(newest_step(out)) + " is saved in "));
   CHECK(std::size_t(newest_step(out)) == metrics(out).size() + 1);
 }
+
+}  // namespace sinter::detail::testing::signals_tests

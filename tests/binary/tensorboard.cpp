@@ -4,7 +4,7 @@
 #include "binary/support.hpp"
 #include "support/python.hpp"
 
-namespace {
+namespace sinter::detail::testing::tensorboard_tests {
 
 std::vector<std::string> event_files(const std::string& run_folder) {
   std::vector<std::string> files;
@@ -49,8 +49,6 @@ void require_same(const Json& scalars, const std::string& run_folder) {
     CHECK(scalars.value(tag, Json::array()) == wanted);
   }
 }
-
-}  // namespace
 
 TEST_CASE("an event file is written where it is asked for, and from then on") {
   Scratch scratch;
@@ -136,3 +134,5 @@ TEST_CASE("an event file that cannot be written is a warning, and the run goes o
   const Json seen = seen_by_tensorboard(out);  // which finds no torn record
   if (!seen.is_null()) CHECK(seen["scalars"]["loss/training"].size() > 500);
 }
+
+}  // namespace sinter::detail::testing::tensorboard_tests

@@ -2,15 +2,13 @@
 // The verbs tokenize and detokenize.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::tokenize_tests {
 
 const std::string tokenizer = SINTER_SOURCE_DIR "/tests/data/tokenizer/qwen2.json";
 
 void refuses(const Words& words, int code, const std::string& message) {
   check_refused(run(words), code, message);
 }
-
-}  // namespace
 
 TEST_CASE(
     "tokenize prints the ids of a file without special tokens, and detokenize the text again") {
@@ -54,3 +52,5 @@ TEST_CASE("tokenize and detokenize say what they lack, and what is wrong with id
               "ids: The tokenizer has no token 70000; its tokens are below");
   refuses_ids("{\"ids\": [-1]}", "has no token -1");
 }
+
+}  // namespace sinter::detail::testing::tokenize_tests

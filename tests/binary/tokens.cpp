@@ -2,7 +2,7 @@
 // Training on the tokens of a tokenizer that --tokenizer names.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::tokens_tests {
 
 const std::string tokenizer = SINTER_SOURCE_DIR "/tests/data/tokenizer/qwen2.json";
 
@@ -19,8 +19,6 @@ Ended good(const Words& words) { return fine(words, SINTER_WORDED); }
 void refuses(const Words& words, int code, const std::string& message) {
   check_refused(worded(words), code, message);
 }
-
-}  // namespace
 
 TEST_CASE("a run learns from tokens; resume, eval and generate remember the tokenizer") {
   Place place;
@@ -84,3 +82,5 @@ TEST_CASE("a missing or ignored argument of tokens is refused") {
   CHECK(bytes.code == 2);
   CHECK(bytes.says("go through no tokenizer"));
 }
+
+}  // namespace sinter::detail::testing::tokens_tests

@@ -3,7 +3,7 @@
 // what is said of memory that is not planned. What needs the tests' data is skipped without them.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::torch_layers_tests {
 
 struct Digits {
   fs::path folder = fs::path(SINTER_TEST_DATA) / "mnist";
@@ -17,8 +17,6 @@ struct Digits {
 };
 
 bool says(const std::string& text, const char* part) { return text.find(part) != text.npos; }
-
-}  // namespace
 
 TEST_CASE("a network that PyTorch has trained reads as many images as it does there") {
   const Digits digits;
@@ -59,3 +57,5 @@ TEST_CASE("train says after its first step what layers took beside the arena") {
   CHECK(at != trained.out.npos);
   CHECK(trained.out.find("beside the arena", at + 20) == trained.out.npos);
 }
+
+}  // namespace sinter::detail::testing::torch_layers_tests

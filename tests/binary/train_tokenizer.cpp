@@ -2,15 +2,13 @@
 // The verb train-tokenizer.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::train_tokenizer_tests {
 
 const std::string text = SINTER_SOURCE_DIR "/tests/data/tokenizer/trained.txt";
 
 void refuses(const Words& words, int code, const std::string& message) {
   check_refused(run(words), code, message);
 }
-
-}  // namespace
 
 TEST_CASE("train-tokenizer writes the tokenizer that tokenizers makes, and other verbs read it") {
   Scratch scratch;
@@ -63,3 +61,5 @@ TEST_CASE("train-tokenizer says what it lacks") {
   refuses({"train-tokenizer", "--data", text, "--size", "0", "--out", "x"}, 2,
           "--size takes a whole number of at least 1");
 }
+
+}  // namespace sinter::detail::testing::train_tokenizer_tests

@@ -9,6 +9,8 @@
 
 #include "binary/support.hpp"
 
+namespace sinter::detail::testing::training_tests {
+
 TEST_CASE("a run folder holds checkpoints, links and a row a step") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(4000)), out = scratch / "run";
@@ -270,3 +272,5 @@ TEST_CASE("a loss that is not finite stops the run and names the last good check
   for (const Json& row : metrics(scratch / "run")) CHECK(row["loss"].is_number());
   CHECK(fs::exists(scratch / "run/last/manifest.json"));
 }
+
+}  // namespace sinter::detail::testing::training_tests

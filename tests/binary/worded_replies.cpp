@@ -2,7 +2,7 @@
 // Dialogues as the tokens of a tokenizer that --tokenizer names, and replies to a prompt.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::worded_replies_tests {
 
 const std::string folder = SINTER_SOURCE_DIR "/tests/data/tokenizer/";
 const std::string tokenizer = folder + "qwen2.json";
@@ -30,8 +30,6 @@ void refuses(const Words& words, const std::string& message) {
   CHECK(ended.code == 1);
   CHECK(ended.says(message));
 }
-
-}  // namespace
 
 TEST_CASE("replies in tokens: stop, resume, eval and generate remember the tokenizer") {
   Scratch scratch;
@@ -89,3 +87,5 @@ TEST_CASE("bytes stay what they were: their own tokenizer, and replies that end"
   CHECK(fine({"tokenize", "--text", text, "--json"}, SINTER_REPLIES).json()["ids"] ==
         Json::array({'a', 'b'}));
 }
+
+}  // namespace sinter::detail::testing::worded_replies_tests

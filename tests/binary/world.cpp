@@ -2,7 +2,7 @@
 // What describe --world forecasts of more ranks, and what it refuses.
 #include "binary/support.hpp"
 
-namespace {
+namespace sinter::detail::testing::world_tests {
 
 const std::vector<std::string> quick{"describe",         "--json",     "--link-latency", "0",
                                      "--link-bandwidth", "1000000000", "--world"};
@@ -15,8 +15,6 @@ Json world_of(std::vector<std::string> words, const std::string& number,
 bool near(const Json& value, double expected) {
   return std::abs(value.get<double>() - expected) <= 1e-6 * expected;
 }
-
-}  // namespace
 
 TEST_CASE("describe --world has a step of as many ranks") {
   const Json w = world_of({"describe", "--json", "--world"}, "1024");
@@ -210,3 +208,5 @@ TEST_CASE("a world that cannot be is refused") {
           SINTER_RAMP);
   refuses({"train", "--world", "2"}, "--world is a flag of describe, not of train.");
 }
+
+}  // namespace sinter::detail::testing::world_tests

@@ -17,12 +17,9 @@
 #include "sinter/files/weights.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-using Mode = RunFolder::Mode;
+namespace sinter::detail::testing::files_disk_tests {
 
-namespace {
+using Mode = RunFolder::Mode;
 
 /// Mounts an empty file system of so many bytes; false where this process may not.
 bool mount_small(const fs::path& folder, const std::string& bytes) {
@@ -48,8 +45,6 @@ void save(RunFolder& run, std::int64_t step, std::size_t bytes) {
     writer.add_file("sampler.bin", "12");
   });
 }
-
-}  // namespace
 
 TEST_CASE("a disk that runs full in a save: an error, and what was there is untouched") {
   TemporaryFolder folder;
@@ -161,3 +156,5 @@ TEST_CASE("folders and files without permissions are errors") {
   fs::permissions(folder.path(), fs::perms(0755));
   fs::permissions(folder / "run", fs::perms(0755));
 }
+
+}  // namespace sinter::detail::testing::files_disk_tests

@@ -11,11 +11,7 @@
 #include "support/killed.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::files_kill_tests {
 
 /// 300 KB that tell their step.
 std::string content_of(std::int64_t step) {
@@ -54,8 +50,6 @@ void check_content(const CheckpointReader& checkpoint) {
   CHECK(get(checkpoint.file("optimizer.safetensors")) == content_of(-step));
   CHECK(checkpoint.info() == "{\"step\":" + std::to_string(step) + "}");
 }
-
-}  // namespace
 
 TEST_CASE("a run that is killed in the middle of saves goes on from a whole checkpoint") {
   TemporaryFolder folder;
@@ -98,3 +92,5 @@ TEST_CASE("a run that is killed in the middle of saves goes on from a whole chec
   CHECK(interrupted > 0);
   CHECK(advanced > 0);
 }
+
+}  // namespace sinter::detail::testing::files_kill_tests

@@ -6,11 +6,7 @@
 #include "faults/struck_writes.hpp"
 #include "sinter/files/io.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::files_output_tests {
 
 const std::string& content = struck_content;
 
@@ -26,8 +22,6 @@ void strike_all(Fault fault, int error, const std::function<void(bool)>& check) 
   };
   testing::strike_all(fault, error, [](const fs::path&) {}, write, check);
 }
-
-}  // namespace
 
 TEST_CASE("a large file is whole when a write takes a part, is interrupted or refuses its way") {
   strike_all(Fault::half, 0, [](bool failed) { CHECK(!failed); });
@@ -52,3 +46,5 @@ TEST_CASE("a large file whose write or sync fails is an error") {
   strike_all(Fault::zero, 0, [&](bool failed) { failures += failed; });
   CHECK(failures == 3);
 }
+
+}  // namespace sinter::detail::testing::files_output_tests

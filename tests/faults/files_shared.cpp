@@ -9,11 +9,7 @@
 #include "faults/struck_writes.hpp"
 #include "files/shared_file.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::files_shared_tests {
 
 const std::string& content = struck_content;
 
@@ -38,8 +34,6 @@ void strike_all(Fault fault, int error, const std::function<void(bool)>& check) 
   };
   testing::strike_all(fault, error, prepare, write, check);
 }
-
-}  // namespace
 
 TEST_CASE("writers leave each other's bytes alone, also those of one block") {
   std::mt19937 random(3);
@@ -109,3 +103,5 @@ TEST_CASE("room for a shared file is reserved when it is made, and only one proc
   fs::create_symlink("file", folder / "link");
   CHECK(contains(message_of([&] { SharedFile::opened(folder / "link"); }), "is a link"));
 }
+
+}  // namespace sinter::detail::testing::files_shared_tests

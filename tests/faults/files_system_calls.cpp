@@ -16,11 +16,7 @@
 #include "sinter/files/run_folder.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::files_system_calls_tests {
 
 std::string content_of(std::int64_t step, const std::string& mark) {
   return "step " + std::to_string(step) + " " + mark;
@@ -80,8 +76,6 @@ void check_run(const fs::path& path, std::int64_t step, bool may_wait_for_recove
       CHECK(CheckpointReader(path / "last").step() == 40);
   }
 }
-
-}  // namespace
 
 TEST_CASE("any call of a save fails: an error, or the save is complete; nothing good is lost") {
   TemporaryFolder folder;
@@ -226,8 +220,6 @@ TEST_CASE(
   }
 }
 
-namespace {
-
 /// Resumes, logs and saves, with a fault at one call after the other; `check` is given whether it
 /// has failed.
 void strike_all(Fault fault, int error, bool reading, const std::function<void(bool)>& check) {
@@ -265,8 +257,6 @@ void strike_all(Fault fault, int error, bool reading, const std::function<void(b
     if (at > count) break;
   }
 }
-
-}  // namespace
 
 TEST_CASE("a signal may interrupt any call: it is made again, and all is done") {
   int interrupted = 0;
@@ -341,3 +331,5 @@ TEST_CASE("a row that cannot be written is an error and leaves nothing of itself
   CHECK(contains(text, "No space left on device. Free space"));
   CHECK(get(folder / "m") == "{\"step\":1}\n");
 }
+
+}  // namespace sinter::detail::testing::files_system_calls_tests

@@ -11,8 +11,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::hosts_tests {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -388,5 +387,4 @@ TEST_CASE("strangers at the port of rank 0 are no reason to fail") {
   for (const std::string& result : ranks.results()) CHECK(result == "2");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::hosts_tests

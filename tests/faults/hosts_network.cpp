@@ -11,8 +11,7 @@
 #include "sinter/comm/hosts.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::hosts_network_tests {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -236,5 +235,4 @@ TEST_CASE("a sum crosses each cable once in each direction, however many ranks a
   for (const std::string& result : ranks.results()) CHECK(result == "15");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::hosts_network_tests

@@ -17,8 +17,7 @@
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::hosts_volume_tests {
 
 /// Bytes that go out of each of two hosts.
 struct Bytes {
@@ -136,5 +135,4 @@ TEST_CASE("a step of each mode moves as much as its page says") {
                                                           {m + m * 2 * .5, m * .5 + m * 2 * .5});
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::hosts_volume_tests

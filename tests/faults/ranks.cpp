@@ -17,8 +17,7 @@
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::ranks_tests {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -446,5 +445,4 @@ TEST_CASE("ranks with different roots, or at different transfers, are told so") 
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::ranks_tests

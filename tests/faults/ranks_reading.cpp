@@ -9,8 +9,7 @@
 #include "support/rank_processes.hpp"
 #include "support/saved_runs.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::ranks_reading_tests {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -196,5 +195,4 @@ TEST_CASE("ranks do not wait for a rank that has failed in a program that keeps 
   CHECK(Clock::now() - begin < 5s);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::ranks_reading_tests

@@ -18,8 +18,7 @@
 #include "sinter/precision/fp64.hpp"
 #include "support/axes_models.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::arena_tests {
 
 /// Lets each instruction see only what it touches: all else is NaN while it runs, and must be left
 /// alone; what it only reads must stay as it is.
@@ -352,5 +351,4 @@ TEST_CASE("rows below the budget give the bits of a plan that they fill") {
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::arena_tests

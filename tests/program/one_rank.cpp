@@ -13,8 +13,7 @@
 #include "sinter/parallel/zero.hpp"
 #include "sinter/proof/simulate.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::one_rank_tests {
 
 using Traces = std::vector<std::vector<std::byte>>;
 
@@ -120,5 +119,4 @@ TEST_CASE("a change of one rank's program is rejected or harmless: running value
   OneRank<Made<Letters, Counting, TwoEach, Ddp<>>>().test("Counting");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::one_rank_tests

@@ -31,8 +31,7 @@ struct CheckpointEverySecond {
 
 }  // namespace acme
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::same_bits_tests {
 
 using Full = Checkpoint<{.policy = full}>;
 using Selective = Checkpoint<{.policy = selective}>;
@@ -197,5 +196,4 @@ TEST_CASE("two trainers on two threads give what each alone gives") {
   CHECK(other_a == second_a);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::same_bits_tests

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Errors that tests expect, and their texts.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -18,6 +19,22 @@ std::string message_of(auto act) {
   }
   FAIL("no error was thrown");
   return "";
+}
+
+/// The message of the error of type E that `act` throws, or nothing if it throws none.
+template <class E>
+std::string refusal_of(auto act) {
+  try {
+    act();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Whether `text` has this part.
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
 }
 
 }  // namespace sinter::detail::testing

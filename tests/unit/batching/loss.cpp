@@ -11,11 +11,7 @@
 #include "sinter/trainer/trainer.hpp"
 #include "support/batchings.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::loss_tests {
 
 constexpr int most = 24;
 using Model = Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = 258, .positions = 64}>;
@@ -27,8 +23,6 @@ ExampleSet random_dialogues(std::uint64_t seed, int count) {
   return with_random_dialogues(ExampleSet(byte_tokenizer(), {.context = 40, .label = 24}), seed,
                                count);
 }
-
-}  // namespace
 
 TEST_CASE("an epoch has the same loss in all batchings, over the same number of predictions") {
   const ExampleSet set = random_dialogues(1, 2 * most);  // a whole number of batches is not needed
@@ -93,3 +87,5 @@ TEST_CASE("every batching trains, also with batches smaller than there are ranks
     CHECK(last < first);
   }
 }
+
+}  // namespace sinter::detail::testing::loss_tests

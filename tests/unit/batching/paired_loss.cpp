@@ -13,11 +13,7 @@
 #include "support/batchings.hpp"
 #include "support/reply_model.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::paired_loss_tests {
 
 constexpr int most = 16;
 using Data = DialoguePairs<{.text = 40, .label = 24}>;
@@ -51,8 +47,6 @@ PairedExamples random_dialogues(std::uint64_t seed, int count) {
   return with_random_dialogues(PairedExamples(byte_tokenizer(), {.text = 40, .label = 24}), seed,
                                count);
 }
-
-}  // namespace
 
 TEST_CASE("pairs have the same loss in all batchings, over the same number of predictions") {
   const PairedExamples set = random_dialogues(1, 40);
@@ -136,3 +130,5 @@ TEST_CASE("pairs that grow are short on both axes, and whole in the end") {
   CHECK(longest == 24);
   CHECK(second == 40);
 }
+
+}  // namespace sinter::detail::testing::paired_loss_tests

@@ -5,8 +5,10 @@
 
 #include <string>
 
-using namespace std::chrono_literals;
+namespace sinter::detail::testing::eval_progress_tests {
 using sinter::detail::cli::EvalProgress;
+
+using namespace std::chrono_literals;
 
 TEST_CASE("an evaluation whose output is no terminal says every 5 seconds how far it is") {
   std::FILE* file = std::tmpfile();
@@ -26,3 +28,5 @@ TEST_CASE("an evaluation whose output is no terminal says every 5 seconds how fa
   std::fclose(file);
   EvalProgress(nullptr, 200, begin).at(100, begin + 1h);
 }
+
+}  // namespace sinter::detail::testing::eval_progress_tests

@@ -17,8 +17,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::evaluated_tests {
 
 constexpr int width = 3, classes = 4, most = 64;
 
@@ -163,5 +162,4 @@ TEST_CASE("some rows are predicted, and others are not") {
   CHECK(right < most);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::evaluated_tests

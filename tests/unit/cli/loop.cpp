@@ -11,10 +11,7 @@
 #include "sinter/sinter.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::loop_tests {
 
 struct small_fit : Recipe<Mlp<{.in = 2, .hidden = 16, .out = 1}>, AdamW<{.lr = 1e-2}>,
                           Batch<{.global = 32, .micro = 8}>> {};
@@ -57,8 +54,6 @@ struct Slow {
   SamplerState state() const { return data.state(); }
   void restore(const SamplerState& s) { data.restore(s); }
 };
-
-}  // namespace
 
 TEST_CASE("a loop trains, evaluates and tells") {
   Trainer<small_fit> trainer;
@@ -313,3 +308,5 @@ TEST_CASE("a row of the log is read as it was written") {
   CHECK(StepRecord::from_json(text).to_json() == text);
   CHECK_THROWS_AS(StepRecord::from_json("{}"), Error);
 }
+
+}  // namespace sinter::detail::testing::loop_tests

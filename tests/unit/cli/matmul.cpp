@@ -12,8 +12,7 @@
 #include "support/matmul_text.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::matmul_tests {
 
 bool processor_has(const std::string& flag) {
   std::ifstream file("/proc/cpuinfo");
@@ -122,5 +121,4 @@ TEST_CASE("measuring takes two fortieths of a second, or a few products where th
   CHECK(passed.count() < .3 + 4 * (product / rate.flops + product / rate.fp32_flops));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::matmul_tests

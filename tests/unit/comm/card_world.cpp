@@ -9,8 +9,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::card_world_tests {
 
 using Say = RankProcesses::Say;
 
@@ -96,5 +95,4 @@ TEST_CASE("a rank that cannot go on tells the others, and is not told itself") {
   CHECK(all[1] == "nothing");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::card_world_tests

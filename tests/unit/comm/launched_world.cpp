@@ -11,8 +11,7 @@
 
 #include "support/message_of.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::launched_world_tests {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -389,5 +388,4 @@ TEST_CASE("on several hosts, missing or wrong variables are refused") {
   check_refused(torchrun(), "LOCAL_WORLD_SIZE", "5", "LOCAL_WORLD_SIZE is 5 and there are 4 ranks");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::launched_world_tests

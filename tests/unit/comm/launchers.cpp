@@ -14,8 +14,7 @@
 #include "support/free_port.hpp"
 #include "support/python.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::launchers_tests {
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -173,5 +172,4 @@ TEST_CASE("MPICH's mpiexec starts ranks") {
               "mpiexec of MPICH or Intel MPI");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::launchers_tests

@@ -7,8 +7,7 @@
 #include "support/message_of.hpp"
 #include "support/recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::lost_rank_tests {
 
 constexpr int width = 2;
 
@@ -48,5 +47,4 @@ TEST_CASE("a step and an evaluation say where they were") {
         died + "an evaluation, at instruction 2, 'evaluate' of body.");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::lost_rank_tests

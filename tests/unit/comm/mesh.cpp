@@ -10,8 +10,7 @@
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::mesh_tests {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
@@ -220,5 +219,4 @@ TEST_CASE("a rank that dies is noticed by all that meet it on some axis") {
     }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::mesh_tests

@@ -14,8 +14,7 @@
 #include "support/rank_processes.hpp"
 #include "support/sanitized.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::messages_tests {
 
 /// What each rank says that has done this, which is a thread.
 std::vector<std::string> on_threads(int ranks, const auto& work) {
@@ -228,5 +227,4 @@ TEST_CASE("a rank that ends is no reason to end what others still send") {
   check_right(on_hosts({1, 1, 1}, work));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::messages_tests

@@ -17,8 +17,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::process_trainers_tests {
 
 constexpr int context = 12, vocabulary = 29;
 
@@ -116,5 +115,4 @@ TEST_CASE("a trainer refuses a world that is not that of its ranks") {
   says({1, 2, "x"}, "no ranks that are processes", Tiny<Fp32>{});
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::process_trainers_tests

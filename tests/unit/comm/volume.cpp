@@ -18,8 +18,7 @@
 #include "support/recipes.hpp"
 #include "support/sanitized.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::volume_tests {
 
 /// Bytes that each rank has read when it has done this.
 std::vector<double> bytes_read(int ranks, const std::function<void(const World&)>& work) {
@@ -123,5 +122,4 @@ void check_modes() {
 TEST_CASE("a step of each mode moves as much as its page says, on two ranks") { check_modes<2>(); }
 TEST_CASE("a step of each mode moves as much as its page says, on four ranks") { check_modes<4>(); }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::volume_tests

@@ -13,11 +13,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::array_files_tests {
 
 /// A number as it lies in a file.
 template <class T>
@@ -75,8 +71,6 @@ std::string refusal(const std::string& inputs, const std::string& targets,
 }
 
 constexpr ArrayFilesOptions two_and_one{.in = 2, .out = 1};
-
-}  // namespace
 
 TEST_CASE("every type of numbers is read as what it is") {
   TemporaryFolder folder;
@@ -307,3 +301,5 @@ TEST_CASE("a request for anything but two files, and rows too few to split, are 
   CHECK(contains(said({.paths = {x, x}, .training = DataRequest::Training{.held_out = .1}}),
                  "The data have 3 rows, too few"));
 }
+
+}  // namespace sinter::detail::testing::array_files_tests

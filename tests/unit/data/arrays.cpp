@@ -10,11 +10,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::arrays_tests {
 
 static_assert(DataSource<ArrayData> && DataSource<EvaluationArrays>);
 
@@ -56,8 +52,6 @@ std::vector<int> take(ArrayData& source, int batches) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("arrays: shuffled, each row once per epoch, batches cross epochs") {
   const Example data(23);
@@ -192,3 +186,5 @@ TEST_CASE("arrays: a batch that held tokens before is taken over") {
   CHECK(batch.ids.empty());
   CHECK(rows(batch) == std::vector<int>{0, 1});
 }
+
+}  // namespace sinter::detail::testing::arrays_tests

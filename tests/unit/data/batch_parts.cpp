@@ -17,10 +17,7 @@
 #include "sinter/data/windows.hpp"
 #include "sinter/objective/masked_lm.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::batch_parts_tests {
 
 /// Which axis the entries of ids and values are on: 0 and 1 have rows, 2 has sequences.
 struct Axes {
@@ -151,8 +148,6 @@ void check_examples(const ExampleList& list, const Axes& on) {
   check_parts([&] { return AnySource(EvaluationExamples(list, range, 4)); }, on);
 }
 
-}  // namespace
-
 TEST_CASE("parts of a batch divide its sequences, in their order and as evenly as can be") {
   for (int ranks = 1; ranks <= 7; ++ranks)
     for (int sequences = 0; sequences <= 20; ++sequences) {
@@ -250,3 +245,5 @@ TEST_CASE("memory that has held a part holds a whole batch afterwards") {
   CHECK(batch.part.is_whole());
   CHECK(batch.values[1].size() == 12);
 }
+
+}  // namespace sinter::detail::testing::batch_parts_tests

@@ -15,11 +15,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::byte_corpus_tests {
 
 std::string read(const std::vector<std::string>& paths) {
   ByteCorpus corpus(paths);
@@ -29,8 +25,6 @@ std::string read(const std::vector<std::string>& paths) {
 std::string refusal(const std::vector<std::string>& paths) {
   return message_of([&] { ByteCorpus corpus(paths); });
 }
-
-}  // namespace
 
 TEST_CASE("byte corpus: arguments in their order, folders by path, no separators") {
   DataFolder folder;
@@ -260,3 +254,5 @@ TEST_CASE("byte corpus: a text too short to split says how much there is and is 
   for (double share : {0.0, 1.0, -0.5, 2.0, 0.0 / 0.0})
     CHECK(contains(refusal([&] { seventy.split(share, 8); }), "between 0 and 1"));
 }
+
+}  // namespace sinter::detail::testing::byte_corpus_tests

@@ -7,11 +7,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::columns_tests {
 
 /// All that is read of a table, as text: ids that are no bytes are '<' (start) and '>' (end).
 template <class Policy>
@@ -38,8 +34,6 @@ void refuses(const std::string& table, const std::string& says) {
 using Csv = Columns<"a", "b", {.separator = Separator::comma}>;
 using Tsv = Columns<"a", "b">;
 using Skipping = Columns<"a", "b", {.separator = Separator::comma, .bad = skip}>;
-
-}  // namespace
 
 TEST_CASE("columns are found by their names, whatever stands between them and at the end") {
   CHECK(shown<Tsv>("b\tx\ta\n2\t3\t1\n\n5\t6\t4") == "1<2>4<5>");
@@ -88,3 +82,5 @@ TEST_CASE("real sentences with their labels are read row by row") {
   CHECK(contains(data.text, "6,920 examples of 6,920 rows in 1 file"));
   CHECK(data.evaluation_size == 2 * 6920);  // each label is a digit and its end
 }
+
+}  // namespace sinter::detail::testing::columns_tests

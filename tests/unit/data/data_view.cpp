@@ -12,11 +12,7 @@
 #include "sinter/trainer/trainer.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::data_view_tests {
 
 /// Batches of one row that count down, to the last.
 struct Countdown {
@@ -57,8 +53,6 @@ void require_same(auto a, auto b, int most) {
     if (!more) break;
   }
 }
-
-}  // namespace
 
 TEST_CASE("a source without its type gives, says and restores what the source does") {
   require_same(AnySource(Countdown{3}), Countdown{3}, 10);
@@ -182,3 +176,5 @@ TEST_CASE("a view has what the policy offers, with options as they are when it i
   CHECK(!rows.has_tokenizer);
   CHECK(rows.unit.one == "row");
 }
+
+}  // namespace sinter::detail::testing::data_view_tests

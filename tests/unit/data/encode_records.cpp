@@ -7,10 +7,7 @@
 
 #include "sinter/error.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::encode_records_tests {
 
 /// Every 5th is bad, every 7th has a text that the tokenizer refuses, every 3rd is a text alone.
 std::vector<ReadTexts> records(int count) {
@@ -40,8 +37,6 @@ std::string message_of(const std::exception_ptr& failure) try {
 } catch (const ArgumentError& error) {
   return error.what();
 }
-
-}  // namespace
 
 TEST_CASE("any number of threads gives the records of one, in order, with what is wrong of each") {
   for (int count : {0, 1, 63, 64, 65, 1000}) {
@@ -78,3 +73,5 @@ TEST_CASE("a record as tokens adds what its texts add") {
   CHECK(texts.records() == 4);
   CHECK(tokens.hash() == texts.hash());
 }
+
+}  // namespace sinter::detail::testing::encode_records_tests

@@ -14,11 +14,7 @@
 #include "sinter/data/json_lines.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::example_files_tests {
 
 OpenedData dialogues(const std::string& path, BadRecordRule rule = {}, ExampleLimits limits = {}) {
   return open_dialogues({.paths = {path}}, byte_tokenizer(), limits, rule);
@@ -36,8 +32,6 @@ std::string shown(OpenedData& opened, int input) {
       text += id == 256 ? '<' : id == 257 ? '>' : id < 0 ? '_' : char(id);
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("dialogues are read line by line, whatever else is in them") {
   TemporaryFolder folder;
@@ -246,3 +240,5 @@ TEST_CASE("a text without tokens is an error with its file and line") {
   CHECK_THROWS_WITH_AS((void)open_json_lines(request, "", "a", picky, {}, {}),
                        ("line 3 of '" + file + "': no token stands for it").c_str(), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::example_files_tests

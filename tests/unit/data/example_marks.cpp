@@ -12,11 +12,7 @@
 #include "sinter/data/examples.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::example_marks_tests {
 
 /// The tokenizer of bytes, with other special tokens.
 Tokenizer with_special(std::vector<SpecialToken> special) {
@@ -33,8 +29,6 @@ Ids shown_before_label(const ExampleSet& set, std::int64_t number) {
   shown.resize(std::size_t(set.length(number).context) + 1);
   return shown;
 }
-
-}  // namespace
 
 TEST_CASE("marks are the end of a text, or two tokens beyond where there are no special tokens") {
   auto marks = [](std::vector<SpecialToken> special) {
@@ -113,3 +107,5 @@ TEST_CASE("the policies' prompts: turns a line, a context as it is, a text alone
   CHECK(contains(refusal([&] { Columns<"q", "a">::prompt({.vocabulary = 400}, bytes, ""); }),
                  "Give --tokenizer PATH"));
 }
+
+}  // namespace sinter::detail::testing::example_marks_tests

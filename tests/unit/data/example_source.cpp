@@ -12,11 +12,7 @@
 #include "support/numbered_examples.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::example_source_tests {
 
 static_assert(DataSource<ExampleBatches> && DataSource<EvaluationExamples>);
 
@@ -49,8 +45,6 @@ void each_trial(auto check) {
     }
   }
 }
-
-}  // namespace
 
 TEST_CASE("each epoch has each example exactly once, however batches are made") {
   each_trial([](const Trial& trial) {
@@ -270,3 +264,5 @@ TEST_CASE("no examples, no sequences and batches of too many rows are refused") 
   CHECK(refusal([&] { ExampleBatches(set, {0, 5}, {.sequences = 1 << 26}); }).find("2^31") !=
         std::string::npos);
 }
+
+}  // namespace sinter::detail::testing::example_source_tests

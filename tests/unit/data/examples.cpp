@@ -8,11 +8,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::examples_tests {
 
 constexpr std::int32_t start = 256, end = 257;
 
@@ -23,8 +19,6 @@ void check(const HostBatch& batch, const std::string& shown, const std::string& 
 }
 
 ExampleSet set_of(ExampleLimits limits) { return {byte_tokenizer(), limits}; }
-
-}  // namespace
 
 TEST_CASE("a pair shows its context, and predicts its label and the label's end alone") {
   ExampleSet set = set_of({.context = 10, .label = 10});
@@ -199,3 +193,5 @@ TEST_CASE("a record that the tokenizer refuses adds nothing") {
   CHECK(set.records() == 1);
   CHECK(set.size() == 1);
 }
+
+}  // namespace sinter::detail::testing::examples_tests

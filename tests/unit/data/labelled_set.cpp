@@ -13,11 +13,7 @@
 #include "support/numbered_examples.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::labelled_set_tests {
 
 void add(LabelledSet& set, std::initializer_list<std::string_view> texts, int label) {
   set.add(std::span(texts.begin(), texts.size()), label);
@@ -45,8 +41,6 @@ std::vector<int> sequences_in(const HostBatch& batch) {
     numbers.push_back(batch.ids[0][std::size_t(batch.starts[std::size_t(s)]) + 1]);
   return numbers;
 }
-
-}  // namespace
 
 TEST_CASE("a text stands between its marks, and has one class") {
   LabelledSet set(byte_tokenizer(), {.context = 10}, 3);
@@ -234,3 +228,5 @@ TEST_CASE("a prompt is a sequence without its class; a pair's texts have a tab b
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 258, pairs, "a\tb\tc"), ArgumentError);
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 300, {}, "a"), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::labelled_set_tests

@@ -14,11 +14,7 @@
 #include "support/pooled_model.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::labelled_text_tests {
 
 // What models it fits; tests/reject/data.cpp has those that it does not.
 constexpr LabelledTextOptions short_texts{.context = 16};
@@ -78,8 +74,6 @@ using Pairs = LabelledText<"label", "a", "b", {.types = true}>;
 using JsonPairs = LabelledText<"label", "a", "b",
                                {.classes = 3, .types = true, .format = TextFormat::json_lines}>;
 using Skipping = LabelledText<"label", "text", "", {.bad = skip, .bad_limit = 2}>;
-
-}  // namespace
 
 TEST_CASE("sentences and their classes are read from TSV, CSV and JSON lines") {
   CHECK(shown<Tsv>("label\tid\ttext\n1\tx\tgood\n0\ty\t\n") == "[good|1 [|0 ");
@@ -245,3 +239,5 @@ TEST_CASE("real sentences and pairs of them are the ids, types and classes of tr
   CHECK(figures_of<Both>(put(folder / "pairs.tsv", table), vocabulary) ==
         Figures{872, 32246, 560, 444, 3753494346777974185u});
 }
+
+}  // namespace sinter::detail::testing::labelled_text_tests

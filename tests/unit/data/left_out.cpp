@@ -13,9 +13,7 @@
 #include "sinter/files/run_mark.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
+namespace sinter::detail::testing::left_out_tests {
 using Unreadable = ByteCorpus::Unreadable;
 
 namespace {
@@ -33,8 +31,6 @@ void train_in(const fs::path& path) {
   RunFolder run(path, RunFolder::Mode::fresh);
   (void)run.save(3, "{}", [](CheckpointWriter& writer) { writer.add_file("weights", "www"); });
 }
-
-}  // namespace
 
 TEST_CASE("the folders of runs and checkpoints are left out below a data path") {
   DataFolder folder;
@@ -126,3 +122,5 @@ TEST_CASE("text that changes after it was read is noticed") {
   fs::remove(folder / "t/a");
   CHECK(contains(opened.changed(), "t/a is no longer there"));
 }
+
+}  // namespace sinter::detail::testing::left_out_tests

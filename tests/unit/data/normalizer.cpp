@@ -15,10 +15,7 @@
 #include "data/tokenizer/wordpiece.hpp"
 #include "support/sanitized.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::normalizer_tests {
 
 class Crc {
   boost::crc_32_type crc;
@@ -71,8 +68,6 @@ std::uint32_t crc_of_block(const std::string& column, std::uint32_t first) {
   }
   return crc.value();
 }
-
-}  // namespace
 
 TEST_CASE("every code point is normalised and cut as by tokenizers") {
   std::ifstream file(SINTER_SOURCE_DIR "/tests/data/tokenizer/normals.txt");
@@ -135,3 +130,5 @@ TEST_CASE("a million marks on one letter take no square of the time") {
   CHECK(normal.substr(0, 5) == "\u1ea1\u0323");
   CHECK(normal_form(normal, true) == normal);
 }
+
+}  // namespace sinter::detail::testing::normalizer_tests

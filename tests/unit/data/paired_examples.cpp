@@ -16,11 +16,7 @@
 #include "support/numbered_examples.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::paired_examples_tests {
 
 static_assert(DialoguePairs<>::context == 256 && DialoguePairs<>::second_context == 256);
 static_assert(DialoguePairs<{.text = 100, .label = 20}>::context == 20);
@@ -70,8 +66,6 @@ std::vector<std::int64_t> pairs_of(const HostBatch& batch) {
 }
 
 int length_of(const Ids& starts, std::size_t s) { return starts[s + 1] - starts[s]; }
-
-}  // namespace
 
 TEST_CASE("an encoder reads what was said before and its end, a decoder writes the turn") {
   PairedExamples set = set_of({.text = 100, .label = 100});
@@ -356,3 +350,5 @@ no
   predicted.push_back(2);
   CHECK(batch.ids == std::vector{read, said, predicted});
 }
+
+}  // namespace sinter::detail::testing::paired_examples_tests

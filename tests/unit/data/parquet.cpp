@@ -11,11 +11,7 @@
 #include "support/python.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::parquet_tests {
 
 /// What a policy reads of a file: its ids and what people are told.
 struct Told {
@@ -68,8 +64,6 @@ struct Files {
 using Pairs = Columns<"a", "b">;
 using Alone = Columns<"", "b">;
 using Skipping = Columns<"a", "b", {.bad = skip}>;
-
-}  // namespace
 
 TEST_CASE("a build without Arrow says what a Parquet file is and how to read it") {
   if (reads_parquet()) {
@@ -206,3 +200,5 @@ TEST_CASE("many damaged bytes end in an error or in examples, and not in a crash
   }
   CHECK(refused > 300);
 }
+
+}  // namespace sinter::detail::testing::parquet_tests

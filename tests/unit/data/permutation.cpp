@@ -8,10 +8,7 @@
 #include <map>
 #include <vector>
 
-using namespace sinter;
-using namespace sinter::detail;
-
-namespace {
+namespace sinter::detail::testing::permutation_tests {
 
 std::vector<std::uint64_t> order(std::uint64_t count, std::uint64_t key) {
   Permutation permutation(count, key);
@@ -39,8 +36,6 @@ double chi_square(const std::vector<double>& seen, double expected) {
   for (double s : seen) sum += (s - expected) * (s - expected) / expected;
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("permutation: every item exactly once, for all small and some large counts") {
   for (std::uint64_t count = 1; count <= 600; ++count) CHECK(is_bijection(count, count * 7919));
@@ -117,3 +112,5 @@ TEST_CASE("permutation: draws fill their range evenly") {
   CHECK(chi_square(seen, 1000) < 37.7);  // 15 degrees of freedom
   CHECK(Permutation::draw(123, 1) == 0);
 }
+
+}  // namespace sinter::detail::testing::permutation_tests

@@ -22,12 +22,9 @@
 #include "sinter/error.hpp"
 #include "support/numbered_examples.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-using namespace std::chrono_literals;
+namespace sinter::detail::testing::reader_workers_tests {
 
-namespace {
+using namespace std::chrono_literals;
 
 constexpr int worker_counts[] = {0, 1, 2, 4};
 
@@ -127,8 +124,6 @@ void check_against_alone(auto make) {
       }
     }
 }
-
-}  // namespace
 
 TEST_CASE("any number of workers gives the batches and states of the source alone") {
   std::vector<std::int32_t> text(500);
@@ -269,3 +264,5 @@ TEST_CASE("destruction with several workers is prompt") {
 TEST_CASE("fewer than no workers are refused") {
   CHECK_THROWS_AS(BackgroundReader(Divided{}, {.depth = 4, .workers = -1}), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::reader_workers_tests

@@ -8,11 +8,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::source_tests {
 
 struct Endless {
   void next(HostBatch& batch) { batch.clear(); }
@@ -50,8 +46,6 @@ SamplerState example() {
           .data_size = 1000,
           .data_hash = 0xab};
 }
-
-}  // namespace
 
 TEST_CASE("host batch: clear keeps the inputs and their memory") {
   HostBatch batch;
@@ -137,3 +131,5 @@ TEST_CASE("sampler state: other data, order or context are refused with both val
   saved = own, saved.data_hash = 0xcd;
   CHECK(contains(refused(), "was 00000000000000cd and is 00000000000000ab"));
 }
+
+}  // namespace sinter::detail::testing::source_tests

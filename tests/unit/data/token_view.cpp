@@ -8,9 +8,7 @@
 #include "sinter/data/windows.hpp"
 #include "sinter/error.hpp"
 
-using namespace sinter;
-
-namespace {
+namespace sinter::detail::testing::token_view_tests {
 
 using Tokens = std::vector<std::int32_t>;
 
@@ -29,8 +27,6 @@ struct TwoShards {
   std::uint64_t hash() const { return 77; }
 };
 static_assert(TokenStore<TwoShards>);
-
-}  // namespace
 
 TEST_CASE("token view: 8, 16 and 32 bits and a store of one's own read the same") {
   const std::vector<unsigned char> bytes{0, 255, 7, 128, 9};
@@ -71,3 +67,5 @@ TEST_CASE("token view: a store that fails leaves the windows where they were") {
     CHECK(source.state() == undisturbed.state());
   }
 }
+
+}  // namespace sinter::detail::testing::token_view_tests

@@ -12,9 +12,7 @@
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
+namespace sinter::detail::testing::tokenizer_files_tests {
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -51,8 +49,6 @@ Tokenizer gpt2_of(const std::string& vocabulary, const std::string& merges) {
 std::string refusal_of_gpt2(const std::string& vocabulary, const std::string& merges) {
   return message_of([&] { gpt2_of(vocabulary, merges); });
 }
-
-}  // namespace
 
 TEST_CASE("a missing tokenizer file is named") {
   TemporaryFolder folder;
@@ -177,3 +173,5 @@ TEST_CASE("a byte that has no token is an error of the text, and names it") {
   CHECK_THROWS_WITH_AS((void)tokenizer.encode("abc"),
                        doctest::Contains("no token for the byte 0x63"), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::tokenizer_files_tests

@@ -10,11 +10,7 @@
 #include "sinter/data/windows.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::tokens_tests {
 
 constexpr TokensOptions options{.context = 16, .vocabulary = 512};
 const std::string tokenizer = references / "qwen2.json";
@@ -56,8 +52,6 @@ bool same(const std::vector<HostBatch>& a, const std::vector<HostBatch>& b) {
     return x.starts == y.starts && x.ids == y.ids;
   });
 }
-
-}  // namespace
 
 TEST_CASE("sources give the windows of the text's tokens, and the last ones are held out") {
   Data data;
@@ -149,3 +143,5 @@ TEST_CASE("tokenizers, files and options that do not fit are refused with what t
   data.request.tokenizer = tokenizer;
   CHECK(contains(data.refusal(), "Set SINTER_CACHE or HOME"));
 }
+
+}  // namespace sinter::detail::testing::tokens_tests

@@ -13,11 +13,7 @@
 #include "support/python.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::train_tokenizer_tests {
 
 using Json = nlohmann::ordered_json;
 
@@ -48,8 +44,6 @@ std::vector<std::string> merges_of_words(const std::map<std::string, std::int64_
                      bpe.tokens[std::size_t(merge.right)]);
   return merges;
 }
-
-}  // namespace
 
 TEST_CASE("the pair that comes most often is merged first, of equal ones the one of lower ids") {
   using Merges = std::vector<std::string>;
@@ -182,3 +176,5 @@ TEST_CASE("real text gives the file of tokenizers, where SINTER_PYTHON has it") 
   CHECK(trained({folder.path().string()},
                 {.size = 8000, .min_frequency = 2, .special = {"<s>", "</s>"}}) == expected);
 }
+
+}  // namespace sinter::detail::testing::train_tokenizer_tests

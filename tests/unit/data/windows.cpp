@@ -11,11 +11,7 @@
 
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::windows_tests {
 
 using Tokens = std::vector<std::int32_t>;
 
@@ -57,8 +53,6 @@ Tokens firsts(Source& source, int batches, int context) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("windows: how many are whole") {
   CHECK(whole_windows(0, 4) == 0);
@@ -300,3 +294,5 @@ TEST_CASE("windows: a batch that is filled again allocates nothing") {
   CHECK(batch.starts.data() == starts);
   CHECK(batch.ids[0].data() == tokens);
 }
+
+}  // namespace sinter::detail::testing::windows_tests

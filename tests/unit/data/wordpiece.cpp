@@ -11,11 +11,7 @@
 #include "support/json_rows.hpp"
 #include "unit/data/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::wordpiece_tests {
 
 using Json = nlohmann::json;
 
@@ -45,8 +41,6 @@ void refuses_json(const std::string& message, const std::function<void(Json&)>& 
   put(folder / "t.json", json.dump());
   check_refused([&] { load_tokenizer(folder / "t.json"); }, message);
 }
-
-}  // namespace
 
 TEST_CASE("tokens have the text that tokenizers gives them") {
   const std::vector<Json> rows = json_rows(references / "decoded.jsonl");
@@ -170,3 +164,5 @@ TEST_CASE("unsupported parts of a WordPiece's tokenizer.json are named") {
     j["model"]["vocab"].erase("[PAD]");
   });
 }
+
+}  // namespace sinter::detail::testing::wordpiece_tests

@@ -8,11 +8,7 @@
 
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::choice_file_tests {
 
 const std::string one("\0\xff\x10z", 4), other = "mine";
 
@@ -41,8 +37,6 @@ std::string said_of(const std::string& content) {
   CHECK(again.file.find("b") == one);
   return opened.said[0];
 }
-
-}  // namespace
 
 TEST_CASE("choices are found again by those who open the file later") {
   const TemporaryFolder folder;
@@ -148,3 +142,5 @@ TEST_CASE("processes that keep choices at once lose none, and agree on those tha
       CHECK(opened.file.find(std::to_string(p) + " " + std::to_string(k)) == one);
   }
 }
+
+}  // namespace sinter::detail::testing::choice_file_tests

@@ -5,11 +5,7 @@
 
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::decompress_tests {
 
 struct Format {
   const char *suffix, *name, *command;
@@ -64,8 +60,6 @@ std::string some_content(std::size_t size) {
     text += k % 3 ? "the same words " : std::to_string(k);
   return text.substr(0, size);
 }
-
-}  // namespace
 
 TEST_CASE("a compressed file is read as its content, whatever its name and the size of reads") {
   TemporaryFolder folder;
@@ -199,3 +193,5 @@ TEST_CASE("a path that is no file is refused") {
   CHECK(contains(message_of([&] { DecompressedFile file(folder.path()); }), "not a regular file"));
   CHECK(contains(message_of([&] { DecompressedFile file(folder / "none"); }), "No such file"));
 }
+
+}  // namespace sinter::detail::testing::decompress_tests

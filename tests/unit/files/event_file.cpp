@@ -8,11 +8,7 @@
 
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::event_file_tests {
 
 /// CRC-32C, a bit at a time.
 std::uint32_t crc32c(const std::string& bytes) {
@@ -68,8 +64,6 @@ std::string in_hexadecimal(const std::string& bytes) {
 }
 
 constexpr std::array two{Scalar{"a", 1.5}, Scalar{"b", -2}};
-
-}  // namespace
 
 TEST_CASE("the test's own checksum is CRC-32C") {
   CHECK(crc32c("123456789") == 0xe3069283u);            // the catalogue's check value
@@ -137,3 +131,5 @@ TEST_CASE("an event file that cannot be written is an error that names it") {
   TemporaryFolder folder;
   CHECK(contains(message_of([&] { EventFile(folder / "none", 0); }), "none/events.out.tfevents."));
 }
+
+}  // namespace sinter::detail::testing::event_file_tests

@@ -8,11 +8,7 @@
 
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::load_tests {
 
 /// Tensors by name and shape, filled with 1, 2, 3 … from `first` on.
 struct Made {
@@ -57,8 +53,6 @@ Made right(const std::string& prefix = "") {
   made.add(prefix + "ln_f.weight", {2}, 10);
   return made;
 }
-
-}  // namespace
 
 TEST_CASE("an exact match is loaded, with conversion, with and without the prefix") {
   for (const char* prefix : {"", "transformer."}) {
@@ -267,3 +261,5 @@ TEST_CASE("a head that the model lacks is left out, and no other tensor is") {
   CHECK(contains(message_of([&] { load_tensors(folder / "m", model.expected, rules); }),
                  "extra: scores.weight [2, 2]"));
 }
+
+}  // namespace sinter::detail::testing::load_tests

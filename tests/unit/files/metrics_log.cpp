@@ -5,9 +5,7 @@
 
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
+namespace sinter::detail::testing::metrics_log_tests {
 
 TEST_CASE("rows are in the file as soon as they are appended") {
   TemporaryFolder folder;
@@ -63,3 +61,5 @@ TEST_CASE("a log that cannot be written is an error that names it") {
   CHECK(contains(message_of([&] { MetricsLog(folder / "none/m", 0); }), "none/m"));
   CHECK(contains(message_of([&] { MetricsLog(folder.path(), 0); }), "not a regular file"));
 }
+
+}  // namespace sinter::detail::testing::metrics_log_tests

@@ -9,9 +9,7 @@
 #include "sinter/files/metrics_log.hpp"
 #include "unit/files/runs.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
+namespace sinter::detail::testing::run_folder_foreign_tests {
 
 TEST_CASE("no link is followed to a file of a run") {
   TemporaryFolder folder;
@@ -179,3 +177,5 @@ TEST_CASE("text that another process wrote into a lock cannot steer a terminal")
   std::string text = refusal(folder / "run", Mode::either);
   CHECK(contains(text, "pid \\x1b[2J 7 on elsewhere."));
 }
+
+}  // namespace sinter::detail::testing::run_folder_foreign_tests

@@ -9,9 +9,7 @@
 #include "sinter/files/metrics_log.hpp"
 #include "unit/files/runs.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
+namespace sinter::detail::testing::run_folder_live_tests {
 
 TEST_CASE("a run whose folder is renamed goes on where it is now, and says so") {
   TemporaryFolder folder;
@@ -122,3 +120,5 @@ TEST_CASE("a run whose folder another run has taken saves nothing there") {
   }
   CHECK_NOTHROW(save(run, 20));
 }
+
+}  // namespace sinter::detail::testing::run_folder_live_tests

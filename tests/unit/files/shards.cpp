@@ -10,11 +10,7 @@
 #include "sinter/files/weights.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::shards_tests {
 
 /// Tensors of 4, 8, 20 and 4 bytes.
 struct Model {
@@ -54,8 +50,6 @@ std::string shard(int k, int of) {
   return "model-0000" + std::to_string(k) + "-of-0000" + std::to_string(of) + ".safetensors";
 }
 
-}  // namespace
-
 TEST_CASE("tensors that fit are one file, and no index") {
   TemporaryFolder folder;
   CHECK(written(folder / "exactly", 36) == std::vector<std::string>{"model.safetensors"});
@@ -84,3 +78,5 @@ TEST_CASE("tensors that do not fit are shards in order, with an index that says 
   CHECK(names_in(folder / "one") == std::vector<std::string>{"model.safetensors"});
   CHECK_THROWS_AS(write_shards(folder / "four", model.tensors, 0), ArgumentError);
 }
+
+}  // namespace sinter::detail::testing::shards_tests

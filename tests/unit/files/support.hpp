@@ -28,10 +28,6 @@ inline std::string get(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
-}
-
 /// The number of names in `folder` that begin with a dot, as what an unfinished save leaves does.
 inline int hidden_entries(const fs::path& folder) {
   int count = 0;

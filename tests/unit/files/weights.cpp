@@ -6,12 +6,9 @@
 #include "sinter/files/run_folder.hpp"
 #include "unit/files/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-using Kind = WeightsSource::Kind;
+namespace sinter::detail::testing::weights_tests {
 
-namespace {
+using Kind = WeightsSource::Kind;
 
 std::string refusal(const fs::path& path) {
   return message_of([&] { resolve_weights(path); });
@@ -23,8 +20,6 @@ void save(RunFolder& run, std::int64_t step) {
     writer.add_file("config.json", "{}");
   });
 }
-
-}  // namespace
 
 TEST_CASE("a run folder leads to its last checkpoint, a checkpoint to itself") {
   TemporaryFolder folder;
@@ -120,3 +115,5 @@ TEST_CASE("a path that holds no weights is an error that says what is accepted")
   put(folder / "pytorch_model.bin", "x");
   CHECK(contains(refusal(folder.path()), "unpickling runs code"));
 }
+
+}  // namespace sinter::detail::testing::weights_tests

@@ -13,8 +13,7 @@
 #include "trainer/state_json.hpp"
 #include "unit/hugging_face/support.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::architectures_tests {
 
 using hugging_face::Config;
 using hugging_face::FolderModel;
@@ -456,5 +455,4 @@ TEST_CASE("the config.json that a model exports becomes that model again") {
                  .end = 2}>{});
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::architectures_tests

@@ -5,8 +5,7 @@
 #include "hugging_face/policy_text.hpp"
 #include "unit/hugging_face/support.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::recipe_tests {
 
 using hugging_face::recipe_of_folder;
 using hugging_face::write_recipe;
@@ -282,5 +281,4 @@ TEST_CASE("a folder without a model is refused") {
   CHECK(has(said(ModelFolder(R"({"architectures": [3]})").path()), "no list of names"));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::recipe_tests

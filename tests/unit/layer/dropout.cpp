@@ -6,8 +6,7 @@
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::dropout_tests {
 
 constexpr int columns = 32, rows = 50, sequences = 4;
 constexpr float half = .5f;
@@ -105,5 +104,4 @@ TEST_CASE("outside training nothing is dropped") {
   CHECK(trainer.evaluate(ones()).mean() == 1);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::dropout_tests

@@ -5,8 +5,7 @@
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::fused_tests {
 
 constexpr double bound = 1e-13;
 const TrainerSettings settings{.seed = 5, .threads = 1};
@@ -250,5 +249,4 @@ TEST_CASE("GPT-2 whose blocks pass h and its norm equals Gpt2") {
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::fused_tests

@@ -5,8 +5,7 @@
 #include "support/finite_differences.hpp"
 #include "support/layer_models.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::gradients_tests {
 
 template <class Unit>
 void check_unit() {
@@ -128,5 +127,4 @@ TEST_CASE("finite differences agree with MeanSquaredError") {
   expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::gradients_tests

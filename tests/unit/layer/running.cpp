@@ -11,8 +11,7 @@
 #include "support/running_layer.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::running_tests {
 
 /// With a trained layer before it, so that the unit can be frozen.
 struct Counted {
@@ -92,5 +91,4 @@ TEST_CASE("checkpoints hold running values, and a restored trainer goes on from 
   CHECK(parameters_of(other) == parameters_of(trainer));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::running_tests

@@ -9,8 +9,7 @@
 #include "support/trainers.hpp"
 #include "support/unplanned_layer.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::unplanned_tests {
 
 /// A memory policy that recomputes all layers inside their units.
 struct RecomputeInside {
@@ -87,5 +86,4 @@ TEST_CASE(
   CHECK(twice.passed());
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::unplanned_tests

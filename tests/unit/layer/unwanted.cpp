@@ -5,8 +5,7 @@
 #include "support/layer_models.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::unwanted_tests {
 
 template <int W>
 struct Square {
@@ -77,5 +76,4 @@ TEST_CASE("CrossAttention has the same gradient of one operand if nobody wants t
     }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::unwanted_tests

@@ -10,8 +10,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::budget_tests {
 
 using Small = Gpt2<{.layers = 4, .heads = 2, .width = 32, .vocabulary = 31, .positions = 32}>;
 template <class... Policies>
@@ -87,5 +86,4 @@ TEST_CASE("a scaled rate is of the global batch, whatever changes it, and is sai
         "(linear rule)");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::budget_tests

@@ -9,8 +9,7 @@
 #include "sinter/recipe/techniques.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::offload_tests {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
 using Runs = Offload<{.bucket_bytes = 100'000}>;  // two units
@@ -182,5 +181,4 @@ TEST_CASE("state that comes and goes is no part of the arena") {
       doctest::Contains("come and go"), Error);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::offload_tests

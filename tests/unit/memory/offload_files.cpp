@@ -8,8 +8,7 @@
 #include "unit/files/support.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::offload_files_tests {
 
 using EachUnit = Offload<{.bucket_bytes = 1}>;
 using Weights = Offload<{.weights = true, .bucket_bytes = 1}>;
@@ -91,5 +90,4 @@ TEST_CASE_TEMPLATE("a trainer that loads only weights begins with fresh offloade
   CHECK(differences(all_of(other), all_of(want)).empty());
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::offload_files_tests

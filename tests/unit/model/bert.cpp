@@ -16,8 +16,7 @@
 #include "support/recipes.hpp"
 #include "support/references.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::bert_tests {
 
 namespace fs = std::filesystem;
 
@@ -263,5 +262,4 @@ TEST_CASE("Bert generates no text") {
                        doctest::Contains("does not predict what follows"), ArgumentError);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::bert_tests

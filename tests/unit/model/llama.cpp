@@ -13,12 +13,12 @@
 #include "support/batches.hpp"
 #include "support/folder.hpp"
 #include "support/json_rows.hpp"
+#include "support/message_of.hpp"
 #include "support/python.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::llama_tests {
 
 constexpr int vocabulary = 13, context = 9, micro = 2;
 
@@ -222,12 +222,7 @@ std::string refusal(TrainerCore& trainer, const std::string& entries) {
   const TemporaryFolder folder;
   trainer.export_to(folder / "model");
   std::ofstream(folder / "model" / "config.json") << "{" << entries << "}";
-  try {
-    trainer.load_weights(folder / "model");
-    return "";
-  } catch (const FileError& error) {
-    return error.what();
-  }
+  return refusal_of<FileError>([&] { trainer.load_weights(folder / "model"); });
 }
 
 TEST_CASE("a folder of other angles is refused, whichever version of transformers wrote it") {
@@ -304,5 +299,4 @@ TEST_CASE("a config.json may say in several ways that nothing is scaled") {
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::llama_tests

@@ -14,8 +14,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::memories_tests {
 
 constexpr int words = 19, positions = 8, labels = 3, steps = 12;
 
@@ -140,5 +139,4 @@ TEST_CASE("Seq2Seq in Bf16 has the same bits under every memory policy") {
   check<Seq2Seq<seq2seq>>(With::texts);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::memories_tests

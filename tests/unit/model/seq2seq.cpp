@@ -13,8 +13,7 @@
 #include "support/recipes.hpp"
 #include "support/references.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::seq2seq_tests {
 
 namespace fs = std::filesystem;
 
@@ -252,5 +251,4 @@ TEST_CASE("a Seq2Seq that transformers has no class for is exported as weights o
   CHECK(!fs::exists(folder / "exported/config.json"));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::seq2seq_tests

@@ -11,8 +11,7 @@
 #include "sinter/recovery/spike_guard.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::zero_tests {
 
 template <int Ranks, class... Policies>
 void same_as_ddp(const char* what) {
@@ -114,5 +113,4 @@ TEST_CASE("a machine gives no part of a space of which its rank has only shards"
   CHECK(trainer.machine().parameters().part(Space::weights, p).data != nullptr);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::zero_tests

@@ -11,8 +11,7 @@
 #include "sinter/proof/simulate.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::zero_gradients_tests {
 
 template <int Ranks>
 using Shards = Split<Ranks, 2>;
@@ -185,5 +184,4 @@ TEST_CASE("the arena of each rank has its shards of gradients alone") {
   CHECK_THROWS_AS((void)trainer.machine().parameters().part(Space::gradient, p), Error);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::zero_gradients_tests

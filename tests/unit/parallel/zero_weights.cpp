@@ -10,8 +10,7 @@
 #include "sinter/proof/simulate.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::zero_weights_tests {
 
 // ---- the same bits
 /// Among them batches that leave a rank without a sequence.
@@ -159,5 +158,4 @@ TEST_CASE("the arena of each rank has its shards alone") {
                        doctest::Contains("come and go"), Error);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::zero_weights_tests

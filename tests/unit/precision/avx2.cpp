@@ -8,8 +8,7 @@
 #include "support/processor.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::avx2_tests {
 
 const bool switched_off = (switch_off_avx512(), true);
 
@@ -44,5 +43,4 @@ TEST_CASE("without AVX-512 Tf32 is Fp32, bit for bit") {
   CHECK(parameters_of(rounded) == parameters_of(full));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::avx2_tests

@@ -11,8 +11,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::bf16_tests {
 
 using Small = Gpt2<{.layers = 3, .heads = 4, .width = 48, .vocabulary = 31, .positions = 24}>;
 template <int Micro, class... Policies>
@@ -104,5 +103,4 @@ TEST_CASE("a skipped step leaves the copy as it is") {
   for (float v : prediction.values) CHECK(v == float(BFloat16(v)));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::bf16_tests

@@ -15,8 +15,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::fp16_tests {
 
 using Safe = Fp16<>;
 using Lean = Fp16<{.masters = false}>;
@@ -200,5 +199,4 @@ TEST_CASE("fp16 without masters trains with other optimizers") {
   CHECK(last < .9 * first);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::fp16_tests

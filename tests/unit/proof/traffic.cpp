@@ -8,8 +8,7 @@
 #include "support/trainers.hpp"
 #include "unit/proof/telling.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::traffic_tests {
 
 static_assert(has_thread_ranks);
 using Four = Batch<{.global = 4, .micro = 1}>;
@@ -45,8 +44,6 @@ std::string refusal() {
   Trainer<R> trainer(settings);
   return message_of<Error>([&] { trainer.step(letters({5, 3, 6, 2})); });
 }
-bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
-
 TEST_CASE("a transfer that differs from what is stated is refused") {
 #ifdef NDEBUG
   MESSAGE("without assertions nothing is held against it");
@@ -54,18 +51,18 @@ TEST_CASE("a transfer that differs from what is stated is refused") {
   step<Gpt2<tiny>, Ddp<>, Telling<Wrong::nothing>>();
   const char* another = "starts another transfer: all-reduce of 8 elements of 4 bytes";
   const std::string unstated = refusal<Wrong::unstated>();
-  CHECK(has(unstated, another));
-  CHECK(has(unstated, "the instruction 'tell' of wte+wpe+drop … ln_f"));
-  CHECK(has(unstated, "states: nothing."));
-  CHECK(has(refusal<Wrong::count>(), another));
-  CHECK(has(refusal<Wrong::count>(), "start all-reduce of 9 elements of 4 bytes"));
-  CHECK(has(refusal<Wrong::operation>(), another));
-  CHECK(has(refusal<Wrong::type>(), another));
-  CHECK(has(refusal<Wrong::place>(), another));
-  CHECK(has(refusal<Wrong::root>(), another));
-  CHECK(has(refusal<Wrong::number>(), another));
-  CHECK(has(refusal<Wrong::unawaited>(), "has not done all of it"));
-  CHECK(has(refusal<Wrong::silent>(), "has not done all of it"));
+  CHECK(contains(unstated, another));
+  CHECK(contains(unstated, "the instruction 'tell' of wte+wpe+drop … ln_f"));
+  CHECK(contains(unstated, "states: nothing."));
+  CHECK(contains(refusal<Wrong::count>(), another));
+  CHECK(contains(refusal<Wrong::count>(), "start all-reduce of 9 elements of 4 bytes"));
+  CHECK(contains(refusal<Wrong::operation>(), another));
+  CHECK(contains(refusal<Wrong::type>(), another));
+  CHECK(contains(refusal<Wrong::place>(), another));
+  CHECK(contains(refusal<Wrong::root>(), another));
+  CHECK(contains(refusal<Wrong::number>(), another));
+  CHECK(contains(refusal<Wrong::unawaited>(), "has not done all of it"));
+  CHECK(contains(refusal<Wrong::silent>(), "has not done all of it"));
 #endif
 }
 
@@ -77,9 +74,9 @@ TEST_CASE("messages between two ranks are checked against what is stated") {
   CHECK(told_wrongly == 0);
 #ifndef NDEBUG
   const std::string operation = refusal<Wrong::operation, Passing>();
-  CHECK(has(operation, "starts another transfer: send to rank "));
-  CHECK(has(operation, "Its kind states: start receive from rank "));
-  CHECK(has(refusal<Wrong::root, Passing, 4>(), "starts another transfer: send to rank "));
+  CHECK(contains(operation, "starts another transfer: send to rank "));
+  CHECK(contains(operation, "Its kind states: start receive from rank "));
+  CHECK(contains(refusal<Wrong::root, Passing, 4>(), "starts another transfer: send to rank "));
 #endif
 }
 
@@ -88,9 +85,9 @@ TEST_CASE("a barrier is checked against what is stated") {
   step<Gpt2<tiny>, Ddp<{.ranks = 2}>, Meeting<Wrong::nothing>>();
   CHECK(told == 2 * 2 * 2);  // steps, ranks, and micro-batches of each
 #ifndef NDEBUG
-  CHECK(has(refusal<Wrong::operation, Meeting>(), "sums other numbers"));
-  CHECK(has(refusal<Wrong::silent, Meeting>(), "has not done all of it"));
-  CHECK(has(refusal<Wrong::unstated, Meeting>(), "waits for all ranks"));
+  CHECK(contains(refusal<Wrong::operation, Meeting>(), "sums other numbers"));
+  CHECK(contains(refusal<Wrong::silent, Meeting>(), "has not done all of it"));
+  CHECK(contains(refusal<Wrong::unstated, Meeting>(), "waits for all ranks"));
 #endif
 }
 
@@ -114,11 +111,10 @@ TEST_CASE("ranks that do not fit together are refused before the first step") {
       Made<Letters, Gpt2<tiny>, Batch<{.global = 20, .micro = 1}>, Ddp<{.ranks = 5}>, FromFive>;
   static_assert(ready<R>());  // it is proved for fewer
   const std::string message = message_of<Error>([] { Trainer<R> trainer(settings); });
-  CHECK(has(message, "the programs of 5 ranks do not fit together with 4 micro-batches: "));
-  CHECK(has(message, "ranks differ in the operation, rank "));
-  CHECK(has(message, "rank 3 in 'tell' (instruction 0)"));
-  CHECK(has(message, " in 'reduce of "));
+  CHECK(contains(message, "the programs of 5 ranks do not fit together with 4 micro-batches: "));
+  CHECK(contains(message, "ranks differ in the operation, rank "));
+  CHECK(contains(message, "rank 3 in 'tell' (instruction 0)"));
+  CHECK(contains(message, " in 'reduce of "));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::traffic_tests

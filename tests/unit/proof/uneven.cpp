@@ -7,8 +7,7 @@
 #include "support/trainers.hpp"
 #include "unit/proof/telling.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::uneven_tests {
 
 static_assert(has_thread_ranks);
 const TrainerSettings settings{.seed = 3, .threads = 1};
@@ -86,5 +85,4 @@ TEST_CASE("gradients of uneven ranks are right if the loop ends with a backward"
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::uneven_tests

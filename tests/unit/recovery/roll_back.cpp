@@ -9,11 +9,7 @@
 #include "support/json_rows.hpp"
 #include "unit/recovery/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::roll_back_tests {
 
 constexpr CosineDecayOptions decay{.warmup = 3, .steps = 40};
 /// What a roll back must take back and must not: averages, a schedule, ranks.
@@ -62,8 +58,6 @@ std::string why_it_stops(Loop& loop, const LoopOptions& options) try {
 }
 
 struct Interrupted {};
-
-}  // namespace
 
 TEST_CASE(
     "a run goes back to its checkpoint, and on at half the rate with the batches that follow") {
@@ -258,3 +252,5 @@ TEST_CASE("an overflow of the loss scale is no reason to go back until the scale
   CHECK(reaction() == Reaction::roll_back);
   CHECK_THROWS_AS(trainer.step(rows(1, NAN)), NonFiniteError);
 }
+
+}  // namespace sinter::detail::testing::roll_back_tests

@@ -7,11 +7,7 @@
 #include "sinter/recovery/skip_steps.hpp"
 #include "unit/recovery/support.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::spike_guard_tests {
 
 constexpr SpikeGuardOptions few{.window = 16, .warmup = 8};
 using Guard = SpikeGuard<few>;
@@ -52,8 +48,6 @@ bool refuses(const SpikeGuardOptions& options, const SpikeGuardState& state,
   kernel::refuse_above(stream, Guard::bounds(options, state), 1, &decision);
   return !decision.applied;
 }
-
-}  // namespace
 
 TEST_CASE("a step is refused from so many deviations above the mean on") {
   Reference losses, norms;
@@ -199,3 +193,5 @@ TEST_CASE("a loop stops at a spike, skips it or goes back, as the recovery says"
 TEST_CASE("a recipe with a guard has one instruction more") {
   CHECK(Plan<Net<Guard>>::program.size() == Plan<Net<>>::program.size() + 1);
 }
+
+}  // namespace sinter::detail::testing::spike_guard_tests

@@ -7,17 +7,14 @@
 #include <cmath>
 #include <limits>
 
+namespace sinter::detail::testing::chart_tests {
 using namespace sinter::detail::report;
-
-namespace {
 
 std::vector<Point> wave(int count) {
   std::vector<Point> points;
   for (int k = 0; k < count; ++k) points.push_back({double(k), std::sin(k * 0.01)});
   return points;
 }
-
-}  // namespace
 
 TEST_CASE("a short curve stays as it is") {
   const auto points = wave(100);
@@ -91,3 +88,5 @@ TEST_CASE("no text of a run ends its place in the page") {
   const std::string svg = svg_of({"<t>", "<x>", "\"y\"", {{"</svg><script>", {{1, 2}, {2, 3}}}}});
   for (const char* bad : {"<t>", "<x>", "\"y\"", "<script>"}) CHECK(svg.find(bad) == svg.npos);
 }
+
+}  // namespace sinter::detail::testing::chart_tests

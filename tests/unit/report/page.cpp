@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.hpp"
+#include "support/message_of.hpp"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
+namespace sinter::detail::testing::page_tests {
 using namespace sinter::detail::report;
-
-namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != text.npos;
-}
 
 RunLog run_of(const std::string& name, int rows, double lr) {
   RunLog run;
@@ -44,8 +40,6 @@ Known known_of(std::vector<bool> is_of) {
 std::string page(const std::vector<RunLog>& runs, const Known& known, const char* script = "") {
   return page_of(runs, known, script);
 }
-
-}  // namespace
 
 TEST_CASE("a page shows the options that differ, and no others") {
   const std::vector runs{run_of("a", 3, 0.5), run_of("b", 3, 0.25)};
@@ -123,3 +117,5 @@ TEST_CASE("a run that has no step yet has a page, too") {
     CHECK(text.ends_with("</html>\n"));
   }
 }
+
+}  // namespace sinter::detail::testing::page_tests

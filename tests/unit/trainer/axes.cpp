@@ -13,13 +13,10 @@
 #include "sinter/recipe/plan.hpp"
 #include "support/axes_models.hpp"
 #include "support/finite_differences.hpp"
+#include "support/message_of.hpp"
 #include "support/recipes.hpp"
 
-using namespace sinter;
-using namespace sinter::detail;
-using namespace sinter::detail::testing;
-
-namespace {
+namespace sinter::detail::testing::axes_tests {
 
 template <class Model, int Micro, class... Policies>
 using Net = Made<Model, TwoContexts, Fp64, Batch<{.global = 8, .micro = Micro}>, Policies...>;
@@ -52,15 +49,8 @@ void check_same(const Step& a, const Step& b) {
 template <class R>
 std::string refusal(const HostBatch& batch) {
   Trainer<R> trainer(settings);
-  try {
-    trainer.step(batch);
-  } catch (const ArgumentError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<ArgumentError>([&] { trainer.step(batch); });
 }
-bool has(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
-
 /// Gives one batch, again and again.
 struct Same {
   HostBatch batch;
@@ -71,8 +61,6 @@ struct Same {
   SamplerState state() const { return {}; }
   void restore(const SamplerState&) {}
 };
-
-}  // namespace
 
 TEST_CASE("gradients are right with a label for each sequence, and on two axes") {
   expect_right_gradients<Net<SequenceClassifier<.4f>, 2>>(classified_batch({3, 5, 1, 4}, 1));
@@ -144,28 +132,29 @@ TEST_CASE("a batch that does not fit its axes is refused with what is wrong") {
   using Two = Net<TwoAxes<>, 4>;
   HostBatch batch = labels();
   batch.ids[1].pop_back();
-  CHECK(has(refusal<OneLabel>(batch), "input 1 has 7 numbers, but 8 sequences need 8."));
+  CHECK(contains(refusal<OneLabel>(batch), "input 1 has 7 numbers, but 8 sequences need 8."));
   batch = labels();
   batch.ids[1].resize(batch.ids[0].size(), 0);
-  CHECK(has(refusal<OneLabel>(batch), "input 1 has 26 numbers, but 8 sequences need 8."));
+  CHECK(contains(refusal<OneLabel>(batch), "input 1 has 26 numbers, but 8 sequences need 8."));
   batch = labels();
   batch.second_starts = batch.starts;
-  CHECK(has(refusal<OneLabel>(batch), "second_starts, and the model has no input on axis 1"));
+  CHECK(contains(refusal<OneLabel>(batch), "second_starts, and the model has no input on axis 1"));
   batch = both();
   batch.second_starts.pop_back();
-  CHECK(has(refusal<Two>(batch), "8 sequences on axis 0 and 7 on axis 1"));
+  CHECK(contains(refusal<Two>(batch), "8 sequences on axis 0 and 7 on axis 1"));
   batch = both();
   batch.ids[1].pop_back();
-  CHECK(has(refusal<Two>(batch), "input 1 has 44 numbers, but 45 rows need 45."));
+  CHECK(contains(refusal<Two>(batch), "input 1 has 44 numbers, but 45 rows need 45."));
   batch = two_axes_batch({2, 2}, {3, 10}, 1);
-  CHECK(has(refusal<Two>(batch),
-            "sequence 1 has 10 rows on axis 1; the recipe's context allows 1 "
-            "to 9."));
+  CHECK(contains(refusal<Two>(batch),
+                 "sequence 1 has 10 rows on axis 1; the recipe's context allows 1 "
+                 "to 9."));
   batch = two_axes_batch({2, 6}, {3, 9}, 1);
-  CHECK(has(refusal<Two>(batch), "sequence 1 has 6 rows; the recipe's context allows 1 to 5."));
+  CHECK(
+      contains(refusal<Two>(batch), "sequence 1 has 6 rows; the recipe's context allows 1 to 5."));
   batch = both();
   batch.second_starts[0] = 1;
-  CHECK(has(refusal<Two>(batch), "second_starts[0] must be 0"));
+  CHECK(contains(refusal<Two>(batch), "second_starts[0] must be 0"));
 }
 
 TEST_CASE("a reader hands out both axes, and models learn from them") {
@@ -195,3 +184,5 @@ TEST_CASE("a reader hands out both axes, and models learn from them") {
   Trainer<Net<AcrossAxes<>, 4, AdamW<{.lr = 0.05}>>> across(settings);
   learn(across, batch);
 }
+
+}  // namespace sinter::detail::testing::axes_tests

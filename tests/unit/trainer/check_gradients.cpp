@@ -11,8 +11,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::check_gradients_tests {
 
 enum class Mistake { none, factor, forgets_element, forgets_dx, blind };
 
@@ -129,5 +128,4 @@ TEST_CASE("a recipe that computes in less than double precision is refused") {
                        doctest::Contains("Add Fp64"), ArgumentError);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::check_gradients_tests

@@ -10,11 +10,12 @@
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
+#include "support/message_of.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 #include "trainer/state_json.hpp"
 
-namespace sinter::detail::testing {
+namespace sinter::detail::testing::decisive_tests {
 
 struct Weighty {
   static constexpr std::string_view name = "weighty";
@@ -35,8 +36,6 @@ struct Level {
   static constexpr Options options = O;
 };
 
-namespace {
-
 static_assert(is_decisive<slot::model>() && is_decisive<slot::data>());
 static_assert(is_decisive<slot::precision>() && is_decisive<slot::optimizer>());
 static_assert(!is_decisive<slot::schedule>() && !is_decisive<slot::clipping>());
@@ -52,17 +51,9 @@ using Plain = Net<Batch<{.global = 8, .micro = 4}>>;
 template <class Saved, class Here>
 std::string refusal() {
   const nlohmann::ordered_json info{{"trainer", state_json(*view_of<Saved>(), 5, 1)}};
-  try {
-    require_same_recipe(read_state(info.dump(), "runs/x"), *view_of<Here>(), "runs/x");
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<FileError>(
+      [&] { require_same_recipe(read_state(info.dump(), "runs/x"), *view_of<Here>(), "runs/x"); });
 }
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST_CASE("schedule, clipping, batch, memory and parallel may differ, with their options") {
   CHECK(refusal<Plain, Plain>() == "");
   using Other = Net<Batch<{.global = 12, .micro = 2}>, CosineDecay<>, ClipValue<>, Checkpoint<>,
@@ -72,23 +63,22 @@ TEST_CASE("schedule, clipping, batch, memory and parallel may differ, with their
 }
 
 TEST_CASE("another optimizer, model or fixed option of theirs is refused by name") {
-  CHECK(has(refusal<Plain, Net<Sgd<>>>(),
-            "\n  policy: optimizer: AdamW in the checkpoint, optimizer: Sgd in this binary"));
-  CHECK(has(refusal<Net<Sgd<>>, Net<Sgd<{.momentum = 0.9}>>>(),
-            "\n  optimizer.momentum: 0.0 in the checkpoint, 0.9 in this binary"));
+  CHECK(contains(refusal<Plain, Net<Sgd<>>>(),
+                 "\n  policy: optimizer: AdamW in the checkpoint, optimizer: Sgd in this binary"));
+  CHECK(contains(refusal<Net<Sgd<>>, Net<Sgd<{.momentum = 0.9}>>>(),
+                 "\n  optimizer.momentum: 0.0 in the checkpoint, 0.9 in this binary"));
   CHECK(refusal<Net<Sgd<>>, Net<Sgd<{.lr = 0.5}>>>() == "");  // adjustable
-  CHECK(has(refusal<Plain, Made<Mlp<{.in = 3, .hidden = 9, .out = 2}>>>(), "model.hidden: 8"));
+  CHECK(contains(refusal<Plain, Made<Mlp<{.in = 3, .hidden = 9, .out = 2}>>>(), "model.hidden: 8"));
 }
 
 TEST_CASE("a slot of one's own is decisive, unless it says that it is not") {
   CHECK(refusal<Net<Level<Weighty>>, Net<Level<Weighty>>>() == "");
-  CHECK(has(refusal<Net<Level<Weighty>>, Net<Level<Weighty, {2}>>>(), "weighty.level: 1"));
-  CHECK(has(refusal<Plain, Net<Level<Weighty>>>(), "policy: nothing in the checkpoint"));
+  CHECK(contains(refusal<Net<Level<Weighty>>, Net<Level<Weighty, {2}>>>(), "weighty.level: 1"));
+  CHECK(contains(refusal<Plain, Net<Level<Weighty>>>(), "policy: nothing in the checkpoint"));
   CHECK(refusal<Net<Level<Light>>, Net<Level<Light, {2}>>>() == "");
   CHECK(refusal<Plain, Net<Level<Light>>>() == "");
   // Of a slot that the binary does not have, the checkpoint says so.
   CHECK(refusal<Net<Level<Light>>, Plain>() == "");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::decisive_tests

@@ -8,8 +8,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::initial_values_tests {
 
 constexpr Gpt2Options four_layers{
     .layers = 4, .heads = 4, .width = 64, .vocabulary = 256, .positions = 64};
@@ -157,5 +156,4 @@ TEST_CASE("set_parameter is what parameter returns") {
   CHECK_THROWS_AS(trainer.set_parameter("ln_f.bias", Numbers(63)), ArgumentError);
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::initial_values_tests

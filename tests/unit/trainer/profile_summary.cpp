@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-using namespace sinter;
-using namespace sinter::detail;
+namespace sinter::detail::testing::profile_summary_tests {
 
 TEST_CASE("a summary has the shares of the time, the largest first") {
   CHECK(profile_summary({{"read", 1'000'000}, {"update", 3'000'000}, {"save", 0}}, 2) ==
@@ -21,3 +20,5 @@ TEST_CASE("the tenth line of a summary has all that is left") {
   CHECK(text.starts_with("\n 15.4 %     12.000 ms a step  m\n"));
   CHECK(text.ends_with("\n  7.7 %      6.000 ms a step  3 others"));
 }
+
+}  // namespace sinter::detail::testing::profile_summary_tests

@@ -20,8 +20,7 @@
 #include "support/saved_runs.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::read_parts_tests {
 
 constexpr int context = 16, vocabulary = 300;
 
@@ -420,5 +419,4 @@ TEST_CASE("processes do not wait for one whose part of a batch does not fit the 
   }
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::read_parts_tests

@@ -11,11 +11,11 @@
 #include "sinter/parallel/ddp.hpp"
 #include "support/batches.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::refusals_tests {
 
 template <class... Policies>
 using Net = Made<Mlp<{.in = 2, .hidden = 5, .out = 1}>, Batch<{.global = 4, .micro = 2}>, AdamW<>,
@@ -26,29 +26,22 @@ HostBatch rows() { return regression_batch({1, 1, 1, 1}, 2, 1, 5); }
 /// What work() is refused with.
 template <class Mistake = ArgumentError>
 std::string refusal(auto work) {
-  try {
-    work();
-  } catch (const Mistake& error) {
-    return error.what();
-  }
-  return "";
+  return refusal_of<Mistake>([&] { work(); });
 }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 TEST_CASE("inputs of a batch that nothing reads are refused, and named") {
   Trainer<Net<>> trainer(settings);
   HostBatch batch = rows();
   add_values(batch, 3, 1);
   const std::string values =
       "the batch has 3 inputs in values, and the model asks for 2: nothing reads values[2]";
-  CHECK(has(refusal([&] { trainer.step(batch); }), values));
-  CHECK(has(refusal([&] { trainer.evaluate(batch); }), values));
-  CHECK(has(refusal([&] { trainer.predict(batch); }), values));
+  CHECK(contains(refusal([&] { trainer.step(batch); }), values));
+  CHECK(contains(refusal([&] { trainer.evaluate(batch); }), values));
+  CHECK(contains(refusal([&] { trainer.predict(batch); }), values));
   CHECK(trainer.steps() == 0);
   batch = rows();
   add_ids(batch, 3, 1);
-  CHECK(has(refusal([&] { trainer.step(batch); }),
-            "the batch has 1 inputs in ids, and the model asks for 0: nothing reads ids[0]"));
+  CHECK(contains(refusal([&] { trainer.step(batch); }),
+                 "the batch has 1 inputs in ids, and the model asks for 0: nothing reads ids[0]"));
   batch = rows();
   batch.ids.resize(2);  // empty ones are no input
   trainer.step(batch);
@@ -62,8 +55,8 @@ TEST_CASE("classes that a classifier does not have are refused, and where they s
   HostBatch batch = sequences_of({1, 1, 1, 1});
   add_values(batch, 2, 5);
   batch.ids = {{0, 2, 3, -1}};
-  CHECK(has(refusal([&] { trainer.step(batch); }),
-            "id 3 in row 2 of input 1 is outside the model's table of 3"));
+  CHECK(contains(refusal([&] { trainer.step(batch); }),
+                 "id 3 in row 2 of input 1 is outside the model's table of 3"));
   CHECK(trainer.steps() == 0);
   batch.ids = {{0, 2, 1, -1}};
   trainer.step(batch);
@@ -78,8 +71,8 @@ TEST_CASE("a number of predictions that is not that of the targets is refused, w
   Trainer<Net<>> trainer(settings);
   HostBatch batch = rows();
   batch.predictions = 3;
-  CHECK(has(refusal([&] { trainer.step(batch); }),
-            "says that it has 3 predictions (HostBatch::predictions), and has 4"));
+  CHECK(contains(refusal([&] { trainer.step(batch); }),
+                 "says that it has 3 predictions (HostBatch::predictions), and has 4"));
   CHECK(trainer.steps() == 0);
   batch.predictions = 4;
   trainer.step(batch);
@@ -88,19 +81,20 @@ TEST_CASE("a number of predictions that is not that of the targets is refused, w
 
 TEST_CASE("a name that is not there brings the nearest one") {
   Trainer<Net<>> trainer(settings);
-  CHECK(has(refusal([&] { (void)trainer.parameter("output.wieght"); }),
-            "no parameter named 'output.wieght'; the nearest is 'output.weight'."));
-  CHECK(has(refusal([&] { (void)trainer.gradient("inptu.bias"); }), "nearest is 'input.bias'."));
-  CHECK(has(refusal([&] { (void)trainer.state("exp_avg_qs", "input.bias"); }),
-            "keeps state named 'exp_avg_qs'; the nearest is 'exp_avg_sq'."));
+  CHECK(contains(refusal([&] { (void)trainer.parameter("output.wieght"); }),
+                 "no parameter named 'output.wieght'; the nearest is 'output.weight'."));
+  CHECK(
+      contains(refusal([&] { (void)trainer.gradient("inptu.bias"); }), "nearest is 'input.bias'."));
+  CHECK(contains(refusal([&] { (void)trainer.state("exp_avg_qs", "input.bias"); }),
+                 "keeps state named 'exp_avg_qs'; the nearest is 'exp_avg_sq'."));
 }
 
 TEST_CASE("more threads than a machine can use are refused") {
   const int processors = int(std::thread::hardware_concurrency());
   const std::string told = refusal([] { Trainer<Net<>> trainer({.seed = 1, .threads = 100'000}); });
-  CHECK(has(told, "100000 threads were asked for, and there are " + std::to_string(processors) +
-                      " processors here."));
-  CHECK(has(told, "at most " + std::to_string(16 * processors) + " are started"));
+  CHECK(contains(told, "100000 threads were asked for, and there are " +
+                           std::to_string(processors) + " processors here."));
+  CHECK(contains(told, "at most " + std::to_string(16 * processors) + " are started"));
   Trainer<Net<>> most({.seed = 1, .threads = 16 * processors});
   CHECK(most.settings().threads == 16 * processors);
 }
@@ -111,8 +105,8 @@ TEST_CASE("threads to be pinned that are more than the processors are refused") 
   const int processors = CPU_COUNT(&allowed);
   const std::string told =
       refusal([&] { Trainer<Net<>> trainer({.seed = 1, .threads = processors + 1, .pin = true}); });
-  CHECK(has(told, std::to_string(processors + 1) + " threads are to have a processor each"));
-  CHECK(has(told, "may run on " + std::to_string(processors) + "."));
+  CHECK(contains(told, std::to_string(processors + 1) + " threads are to have a processor each"));
+  CHECK(contains(told, "may run on " + std::to_string(processors) + "."));
 }
 
 TEST_CASE("an average that no policy kept is one sentence") {
@@ -123,9 +117,9 @@ TEST_CASE("an average that no policy kept is one sentence") {
   const auto before = trainer.parameter("input.weight");
   const std::string told =
       refusal<FileError>([&] { (void)trainer.load_weights(folder / "saved", "ema"); });
-  CHECK(has(told, "saved has no state 'ema': no policy of the recipe that saved it keeps it"));
-  CHECK(has(told, "without --average"));
-  CHECK(!has(told, "\n"));
+  CHECK(contains(told, "saved has no state 'ema': no policy of the recipe that saved it keeps it"));
+  CHECK(contains(told, "without --average"));
+  CHECK(!contains(told, "\n"));
   CHECK(trainer.parameter("input.weight") == before);
 }
 
@@ -141,10 +135,10 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
   }
   const auto check_says_so = [](const std::string& told) {
     CHECK(told.starts_with("the plan needs "));
-    CHECK(has(told, " GiB of memory, and "));
+    CHECK(contains(told, " GiB of memory, and "));
     const bool libtorch = kernel::matmul_library<float>() == kernel::MatmulLibrary::libtorch;
-    CHECK(has(told, "LibTorch's products take up to ") == libtorch);
-    CHECK(has(told, "It would fit with this change to the recipe: Batch<{.micro = 1}>, "));
+    CHECK(contains(told, "LibTorch's products take up to ") == libtorch);
+    CHECK(contains(told, "It would fit with this change to the recipe: Batch<{.micro = 1}>, "));
   };
   if constexpr (!Huge<>::device::on_host) {  // a card gives all of it when the trainer is made
     check_says_so(refusal<Error>([] { Trainer<Huge<>> trainer(settings); }));
@@ -157,8 +151,7 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
   CHECK(trainer.evaluate(row).count == 1);  // takes far less
   if (!has_thread_ranks) return;
   Trainer<Huge<Ddp<{.ranks = 2}>>> ranks(settings);
-  CHECK(has(refusal<Error>([&] { ranks.step(HostBatch{}); }), "the plan needs 2 times "));
+  CHECK(contains(refusal<Error>([&] { ranks.step(HostBatch{}); }), "the plan needs 2 times "));
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::refusals_tests

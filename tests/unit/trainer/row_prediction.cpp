@@ -11,8 +11,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::row_prediction_tests {
 
 constexpr int context = 300, vocabulary = 9000, micro = 4;
 using Tiny = Gpt2<{.layers = 2,
@@ -113,7 +112,7 @@ TEST_CASE("half precision predicts rows, too") {
 /// Sequences of at most `context` rows on axis 0 and fewer on axis 1.
 struct LongReplies {
   using slot = slot::data;
-  static constexpr int context = testing::context, second_context = 20,
+  static constexpr int context = row_prediction_tests::context, second_context = 20,
                        vocabulary = axes_vocabulary;
 };
 template <class Model, class... Policies>
@@ -204,5 +203,4 @@ TEST_CASE("a model whose last unit reads a source, too, says so") {
                 "does more with the rows of a sequence than take the last one");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::row_prediction_tests

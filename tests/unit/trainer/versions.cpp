@@ -12,8 +12,7 @@
 #include "support/trainers.hpp"
 #include "unit/files/support.hpp"
 
-namespace sinter::detail::testing {
-namespace {
+namespace sinter::detail::testing::versions_tests {
 
 const fs::path source_dir = SINTER_SOURCE_DIR;
 
@@ -96,5 +95,4 @@ TEST_CASE("checkpoints of the first and the second version of the format resume"
   check_resumes("checkpoint_0.2/manifest.json", "0.2.0", "false");
 }
 
-}  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::versions_tests
