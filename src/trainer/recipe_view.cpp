@@ -39,6 +39,9 @@ std::string numbers_of(const RecipeView& recipe, std::string_view slot) {
 
 }  // namespace
 
+RecipeView::RecipeView() = default;
+RecipeView::~RecipeView() = default;
+
 Prompt RecipeView::prompt(const Tokenizer& tokenizer, std::string_view text) const {
   return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
 }

@@ -6,20 +6,13 @@
 
 namespace sinter::detail {
 
-/// "Gpt2<{…}>" without namespaces, as the compiler spells types.
-template <class T>
-std::string type_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
-  std::size_t begin = text.find("T = ") + 4;
-  std::size_t end = text.find_first_of(";]", begin);
-  return std::string(text.substr(begin, end - begin));
-}
-/// "Gpt2": also without the arguments.
+/// The type T without namespaces and template arguments, given __PRETTY_FUNCTION__ of a function template of T.
+std::string short_type_in(std::string_view function);
+
+/// "Gpt2": a type without namespaces and template arguments, as the compiler spells it.
 template <class T>
 std::string short_type_name() {
-  std::string name = type_name<T>();
-  name = name.substr(0, name.find('<'));
-  return name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
+  return short_type_in(__PRETTY_FUNCTION__);
 }
 
 }  // namespace sinter::detail

@@ -23,10 +23,10 @@ struct Alternative;
 /// and the run state of the policies. Its functions use the options as they are at the call.
 class RecipeView {
  public:
-  RecipeView() = default;
+  RecipeView();
   RecipeView(const RecipeView&) = delete;
   RecipeView& operator=(const RecipeView&) = delete;
-  virtual ~RecipeView() = default;
+  virtual ~RecipeView();
 
   // ---- constants
   std::string name;                   ///< name of the recipe's type
