@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 
 #include <csignal>
+#include <thread>
 
 #include "contestants.hpp"
 #include "report.hpp"

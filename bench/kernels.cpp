@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <optional>
+#include <thread>
 
 #include "report.hpp"
 #include "sinter/kernels/activation.hpp"

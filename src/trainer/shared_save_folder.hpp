@@ -2,6 +2,7 @@
 // The work of rank 0 in the run's folder for a checkpoint that ranks write together.
 #pragma once
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <random>

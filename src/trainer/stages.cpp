@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -175,6 +176,11 @@ bool copied(const TrainerCore& trainer, Snapshot& snapshot) try {
 
 }  // namespace
 
+/// A checkpoint that a thread of this process writes alone.
+struct PendingSave {
+  std::future<std::filesystem::path> saved;  ///< its destructor waits for the thread
+};
+
 SaveStage::SaveStage(TrainerCore& t, RunFolder* f)
     : trainer(&t), folder(f && f->writes() ? f : nullptr) {
   if (f && t.settings().world.ranks > 1 && !t.plan().model.at_root())
@@ -193,17 +199,18 @@ bool SaveStage::begin(const Request& request, bool in_background) {
         step, info, [&](CheckpointWriter& writer) { content.add_to(writer); }, best);
   };
   if (in_background && copied(*trainer, *snapshot)) try {
-      pending = std::async(std::launch::async, [save, trainer = trainer, copy = snapshot.get()] {
-        yield_to_others();
-        trainer->recipe().open_device();
-        return save(copy->content());
-      });
+      pending = std::make_unique<PendingSave>(
+          std::async(std::launch::async, [save, trainer = trainer, copy = snapshot.get()] {
+            yield_to_others();
+            trainer->recipe().open_device();
+            return save(copy->content());
+          }));
       return true;
     } catch (const std::system_error&) {  // the machine gives no thread
     }
   trainer->show_content([&](const CheckpointContent& content) {
     std::packaged_task<std::filesystem::path()> task([&] { return save(content); });
-    pending = task.get_future();
+    pending = std::make_unique<PendingSave>(task.get_future());
     task();
   });
   return !in_background;
@@ -215,7 +222,7 @@ std::filesystem::path SaveStage::save_alone(const Request& request) {
   return end();
 }
 
-bool SaveStage::is_busy() const { return shared ? shared->is_busy() : pending.valid(); }
+bool SaveStage::is_busy() const { return shared ? shared->is_busy() : pending != nullptr; }
 
 void SaveStage::vote(kernel::Votes& own) {
   if (shared && shared->is_busy()) shared->vote(own);
@@ -227,10 +234,14 @@ void SaveStage::count(const kernel::Votes& all) {
 
 bool SaveStage::has_ended() const {
   if (shared) return shared->is_busy() && shared->has_ended();
-  return is_busy() && pending.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  return is_busy() && pending->saved.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
-std::filesystem::path SaveStage::end() { return shared ? shared->end() : pending.get(); }
+std::filesystem::path SaveStage::end() {
+  if (shared) return shared->end();
+  const std::unique_ptr<PendingSave> ended = std::move(pending);
+  return ended->saved.get();
+}
 
 std::string SaveStage::take_note() { return shared ? shared->take_note() : ""; }
 

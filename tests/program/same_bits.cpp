@@ -3,6 +3,8 @@
 // one, in the memory that was planned.
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "program/models.hpp"
 #include "program/poison.hpp"
 #include "sinter/memory/checkpoint.hpp"

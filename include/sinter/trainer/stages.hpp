@@ -7,7 +7,6 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <future>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -214,8 +213,8 @@ class SaveStage {
   TrainerCore* trainer;
   RunFolder* folder;  // if this process writes it
   std::unique_ptr<Snapshot> snapshot = std::make_unique<Snapshot>();
-  std::future<std::filesystem::path> pending;  // its destructor waits for the thread
-  std::unique_ptr<class SharedSave> shared;    // if ranks save together
+  std::unique_ptr<struct PendingSave> pending;  // its destructor waits for the thread
+  std::unique_ptr<class SharedSave> shared;     // if ranks save together
 
  public:
   /// The content of a checkpoint.
