@@ -2,10 +2,13 @@
 // What the kernels of optimizers update: spans of flat parameters, in one pass and in place. The
 // options of an optimizer stand beside its kernel, which takes them as they are.
 //
-// An elementwise kernel NAME(options, span) exists for these types (M, G, S, C) of a span: all
-// float, all double, all float but C = BFloat16 or Float16, all float but G = C = Float16, or all
-// Float16 but S = float. Its arithmetic is that of Wide<M>. Constants are computed in double and
-// rounded once; the order of the arithmetic is PyTorch's, so that trajectories can be compared.
+// An elementwise kernel NAME(options, span) exists for these types (M, G, S, C) of a span:
+//   all float, or all double
+//   all float, but C = BFloat16 or Float16
+//   all float, but G = C = Float16
+//   all Float16, but S = float
+// Its arithmetic is that of Wide<M>. Constants are computed in double and rounded once. The order of
+// the arithmetic is PyTorch's, so that trajectories can be compared.
 //
 // Every gradient is first multiplied by decision->scale (clipping by norm, the inverse of a loss
 // scale), then clamped to ±decision->limit (torch.nn.utils.clip_grad_value_). A NaN gradient makes

@@ -4,7 +4,7 @@
 // Every policy is an empty type that names its slot (`using slot = slot::…`). A policy may have
 // options: a structural aggregate (`using Options = …; static constexpr Options options = …;`).
 // The aggregate lists each field once, with its range and whether a flag sets it (SINTER_FIELDS,
-// fields.hpp). The list makes the aggregate a Struct of Boost.Hana, from which flags and printed
+// base/fields.hpp). The list makes the aggregate a Struct of Boost.Hana, from which flags and printed
 // lines are made. An option that is not adjustable is fixed in the type, in most cases because it
 // changes code or the layout of memory.
 //
