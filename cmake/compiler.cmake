@@ -68,6 +68,7 @@ function(sinter_share_headers target file)
     set_target_properties(sinter_shared_headers PROPERTIES CXX_EXTENSIONS OFF
       JOB_POOL_COMPILE sinter_heavy)
     sinter_own_code(sinter_shared_headers)
+    sinter_compile_in_memory(sinter_shared_headers)
     target_precompile_headers(sinter_shared_headers PRIVATE <sinter/sinter.hpp>)
   endif()
   target_precompile_headers(${target} REUSE_FROM sinter_shared_headers)

@@ -27,6 +27,13 @@ function(sinter_find_torch_code result)
   endforeach()
 endfunction()
 
+# Lets GCC collect garbage only beyond 1 GB. By default it begins at 128 MB, and spends a fourteenth of a recipe's
+# time on it.
+function(sinter_compile_in_memory target)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>")
+endfunction()
+
 # sinter_add_recipe(NAME FILE [MORE…]) adds an executable NAME from one recipe file, which has the
 # main(), and from more files, such as those with the code of its Autograd layers.
 #
@@ -54,6 +61,7 @@ function(sinter_add_recipe name file)
   endif()
   add_executable(${name} "${file}" ${ARGN})
   target_link_libraries(${name} PRIVATE Sinter::${library})
+  sinter_compile_in_memory(${name})
   sinter_find_torch_code(torch_code "${file}" ${ARGN})
   if(torch_code AND library STREQUAL cuda)
     message(FATAL_ERROR "sinter_add_recipe(${name}): ${torch_code} has layers that LibTorch computes, "
