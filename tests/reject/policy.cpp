@@ -59,7 +59,7 @@ struct Wasteful : KeepAll {
   static constexpr Program rewrite(const Program& program) {
     return program;
   }
-  static constexpr int note = 1;
+  static constexpr int initial = 1;
 };
 }  // namespace acme
 struct mine : Recipe<Mlp<>, acme::Wasteful> {};

@@ -44,7 +44,7 @@ static_assert(hook::shards<Zero<{.stage = 3, .ranks = 2}>> == 2);
 static_assert(hook::splits_weights<Zero<{.stage = 3, .ranks = 2}>>);
 static_assert(!hook::splits_weights<Wordy> && is_misfit<hook::splits_weights_hook, Wordy, void>());
 
-/// A hook that a requires clause leaves out is absent, and no misfit.
+/// A hook that only some options have is absent with the others.
 static_assert(hook::KeepsWhole<Checkpoint<{.policy = selective, .every = 2}>>);
 static_assert(!hook::KeepsWhole<Checkpoint<>>);
 static_assert(hooks_fit<Checkpoint<>, with<Checkpoint<>>>());

@@ -40,12 +40,20 @@ constexpr Program recompute_units(const Model& model, const Program& program, in
   }
   return rewritten;
 }
+
+/// The hook keeps_whole() of Checkpoint, which it only has if some copies recompute nothing.
+template <bool SomeKept, int Every>
+struct KeptCopies {};
+template <int Every>
+struct KeptCopies<true, Every> {
+  static constexpr bool keeps_whole(int copy) { return copy % Every != 0; }
+};
 }  // namespace detail
 
 /// Gradient checkpointing (Chen et al. 2016; `selective`: Korthikanti et al. 2022): backward
 /// recomputes what forward has not kept. Results are bit-identical to KeepAll, dropout included.
 template <CheckpointOptions O = {}>
-struct Checkpoint {
+struct Checkpoint : detail::KeptCopies<O.policy == selective && (O.every > 1), O.every> {
   using slot = slot::memory;
   using Options = CheckpointOptions;
   static constexpr Options options = O;
@@ -55,11 +63,6 @@ struct Checkpoint {
 
   static constexpr bool recomputed_inside(const detail::Layer& layer) {
     return O.policy == selective && layer.cheap;
-  }
-  static constexpr bool keeps_whole(int copy)
-    requires(O.policy == selective && O.every > 1)
-  {
-    return copy % O.every != 0;
   }
   static constexpr Program rewrite(const Model& model, const Program& program) {
     if constexpr (O.policy == full) {

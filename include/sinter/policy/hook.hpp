@@ -26,8 +26,8 @@
 // SINTER_RECIPE_HOOK. `form` is its declaration, for messages.
 #define SINTER_HOOK(member, is_found, form) SINTER_HOOK_OF(false, member, is_found, form)
 #define SINTER_RECIPE_HOOK(member, is_found, form) SINTER_HOOK_OF(true, member, is_found, form)
-// `named` is true if P has a member of this name, unless that is private, overloaded, or left out by its
-// requires clause; `hidden` is true also then.
+// `named` returns true if P has a member of this name, unless that is private or overloaded; `hidden` is
+// true also then.
 #define SINTER_HOOK_OF(is_by_recipe, member, is_found, form)                                      \
   struct member##_hook {                                                                          \
     static constexpr std::string_view name = #member;                                             \
@@ -35,9 +35,12 @@
     template <class P, class R>                                                                   \
     static constexpr bool found = is_found;                                                       \
     template <class P, class R>                                                                   \
-    static constexpr bool named = requires { &P::member; } ||                                     \
-                                  requires { typename P::member; } ||                             \
-                                  requires { &P::template member<R>; };                           \
+    static constexpr bool named() {                                                               \
+      if constexpr (requires { &P::member; } || requires { typename P::member; })                 \
+        return true;                                                                              \
+      else                                                                                        \
+        return requires { &P::template member<R>; };                                              \
+    }                                                                                             \
     struct Name {                                                                                 \
       int member;                                                                                 \
     };                                                                                            \
@@ -98,7 +101,7 @@ constexpr bool is_misfit() {
   } else if constexpr (std::same_as<typename P::slot, slot::data>) {
     return Hook::template hidden<P>;
   } else {
-    return Hook::template named<P, R>;
+    return Hook::template named<P, R>();
   }
 }
 /// Index of the first hook of a list that a member of the policy P of the recipe R is_misfit() for; the

@@ -2,8 +2,8 @@
 // The hooks of policies of every slot: members that Sinter looks for, each with its contract and form.
 // `options` is the policy's Options, `state` its State.
 //
-// A member with a hook's name and another form does not compile. A hook that a requires clause of the
-// policy leaves out counts as absent. `describe` lists the hooks that each policy has.
+// A member with a hook's name and another form does not compile. A policy that has a hook with some
+// options only inherits it from a base (memory/checkpoint.hpp). `describe` lists the hooks of each policy.
 // A policy that carries plain numbers from step to step lists them in an aggregate State, which is in
 // checkpoints and equal on all ranks.
 #pragma once
