@@ -110,7 +110,7 @@ void Machine::train(const Work& work, Observer* observer) {
   if (OffloadMemory* offload = parameters_.offload())
     offload->open();  // before a graph is recorded
   begin(work, programs_->training, true);
-  run(programs_->training, observer);
+  run(observer);
   read_decision(stream_, decision_, measured_);
   if (measured_.applied) ++updates_;
 }
@@ -118,7 +118,7 @@ void Machine::train(const Work& work, Observer* observer) {
 void Machine::evaluate(const Work& work, Observer* observer) {
   begin(work, programs_->evaluation, false);
   if (work.sequences > 0 || programs_->evaluation.communicates) {
-    run(programs_->evaluation, observer);
+    run(observer);
   } else {
     begin_decision(stream_, decision_, work.votes);
   }
@@ -131,8 +131,7 @@ void Machine::evaluate(const Work& work, Observer* observer) {
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, programs_->prediction, false);
-  if (work.sequences > 0 || programs_->prediction.communicates)
-    run(programs_->prediction, observer);
+  if (work.sequences > 0 || programs_->prediction.communicates) run(observer);
 }
 
 void Machine::predict_rows(const Work& work, const TakeRows& take) {
@@ -162,16 +161,16 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
   }
 }
 
-void Machine::run(BoundProgram& program, Observer* observer) {
-  const int iterations = inputs_.iterations();
+void Machine::run(Observer* observer) {
   const auto shape = [&](std::vector<std::int64_t>& numbers) {
     const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
                                              &programs_->prediction};
-    numbers.push_back(std::ranges::find(all_programs, &program) - std::begin(all_programs));
+    numbers.push_back(std::ranges::find(all_programs, programs_->current) -
+                      std::begin(all_programs));
     for (const float vote : numbers_of(inputs_.work().votes)) numbers.push_back(std::int64_t(vote));
     inputs_.append_shape(numbers);
   };
-  const auto all = [&] { run_all(program, iterations, observer); };
+  const auto all = [&] { run_all(observer); };
   try {
     if (observer) {
       all();
@@ -179,7 +178,7 @@ void Machine::run(BoundProgram& program, Observer* observer) {
       stream_.as_graph(shape, all);
     }
   } catch (const RankError& error) {
-    throw_where(error, communicator_.rank(), program, position_, now());
+    throw_where(error, communicator_.rank(), *programs_->current, position_, now());
   }
 }
 
@@ -187,17 +186,19 @@ void Machine::sum_over_ranks(std::span<double> values) {
   detail::sum_over_ranks(stream_, communicator_, decision_, values);
 }
 
-void Machine::run_all(BoundProgram& program, int iterations, Observer* observer) {
-  begin_decision(stream_, decision_, inputs_.work().votes);
+void Machine::run_all(Observer* observer) {
+  BoundProgram& program = *programs_->current;
+  const Work& work = inputs_.work();
+  begin_decision(stream_, decision_, work.votes);
   const auto until_applied = program.program.first(program.if_applied);
-  if (inputs_.work().sequences >= inputs_.work().most_sequences) {
-    walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
+  if (work.sequences >= work.most_sequences) {
+    walk(until_applied, program.loop, inputs_.iterations(), [&](int t, int iteration) {
       inputs_.now().iteration = iteration;
       execute(program, t, observer);
     });
   } else {
     const int filled = inputs_.filled();
-    walk(until_applied, program.loop, iterations, [&](int t, int iteration) {
+    walk(until_applied, program.loop, inputs_.iterations(), [&](int t, int iteration) {
       inputs_.now().iteration = iteration;
       // A prediction has no loop, and is of one micro-batch.
       const bool in_loop =

@@ -157,8 +157,8 @@ class Machine {
 
   static const void* find(const std::vector<detail::OptionsOf>& list, const void* slot);
   void begin(const detail::Work&, detail::BoundProgram&, bool training);
-  void run(detail::BoundProgram&, detail::Observer*);
-  void run_all(detail::BoundProgram&, int iterations, detail::Observer*);
+  void run(detail::Observer*);
+  void run_all(detail::Observer*);
   void run_tail(detail::BoundProgram&, detail::Observer*);
   void execute(detail::BoundProgram&, int position, detail::Observer*);
   void skip(detail::BoundProgram&, int position);
