@@ -86,9 +86,8 @@ const void* Machine::find(const std::vector<OptionsOf>& list, const void* slot) 
 }
 
 /// Inline, as each instruction pays its cost (bench zero-overhead counts it).
-[[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, int position,
-                                                    Observer* observer) {
-  const Bound& b = program.instructions[std::size_t(position)];
+[[gnu::always_inline]] inline void Machine::execute(BoundProgram& program, const Bound& b,
+                                                    int position, Observer* observer) {
   if (checks_traffic && traffic_check_)
     traffic_check_->begin(b, now().iteration, inputs_.iterations());
   position_ = position;
@@ -147,14 +146,15 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
   BoundProgram& program = each->program;
   begin(work, program, false);
   begin_decision(stream_, decision_, work.votes);
-  for (int t = 0; t < each->tail; ++t) execute(program, t, nullptr);
+  for (int t = 0; t < each->tail; ++t)
+    execute(program, program.instructions[std::size_t(t)], t, nullptr);
   const int all = now().sequences[each->axis].rows();
   for (int first = 0; first < all; first += each->at_once) {
     rows = std::min(each->at_once, all - first);
     each->show({first, rows}, inputs_.now());
     program.update(now());
     for (int t = each->tail; t < int(program.instructions.size()); ++t)
-      execute(program, t, nullptr);
+      execute(program, program.instructions[std::size_t(t)], t, nullptr);
     const std::int64_t bytes =
         std::int64_t(rows) * result.width * plan_.predicting.sizes.of(result.type);
     take({stream_, program.results[0], bytes, Access::read}, rows, result.width);
@@ -191,10 +191,11 @@ void Machine::run_all(Observer* observer) {
   const Work& work = inputs_.work();
   begin_decision(stream_, decision_, work.votes);
   const auto until_applied = program.program.first(program.if_applied);
+  const Bound* const bound = program.instructions.data();
   if (work.sequences >= work.most_sequences) {
     walk(until_applied, program.loop, inputs_.iterations(), [&](int t, int iteration) {
       inputs_.now().iteration = iteration;
-      execute(program, t, observer);
+      execute(program, bound[t], t, observer);
     });
   } else {
     const int filled = inputs_.filled();
@@ -205,7 +206,7 @@ void Machine::run_all(Observer* observer) {
           program.loop.end < 0 || (t > program.loop.begin && t <= program.loop.end);
       const bool is_empty = iteration >= filled && in_loop;
       if (is_empty && program.when_empty[std::size_t(t)].skipped) return skip(program, t);
-      execute(program, t, observer);
+      execute(program, bound[t], t, observer);
     });
   }
   run_tail(program, observer);
@@ -224,14 +225,15 @@ void Machine::skip(BoundProgram& program, int position) {
 /// Runs the rest of the program, from the first instruction that is skipped if the step is not applied.
 void Machine::run_tail(BoundProgram& program, Observer* observer) {
   const int all = int(program.program.size());
+  const Bound* const bound = program.instructions.data();
   for (int t = program.if_applied; t < all;) {
     int last = t;
     while (last < all && program.program[std::size_t(last)].kind->if_applied) ++last;
     if (last > t)
       stream_.only_if(&decision_->applied, [&] {
-        for (int k = t; k < last; ++k) execute(program, k, observer);
+        for (int k = t; k < last; ++k) execute(program, bound[k], k, observer);
       });
-    if (last < all) execute(program, last, observer);
+    if (last < all) execute(program, bound[last], last, observer);
     t = last + 1;
   }
 }

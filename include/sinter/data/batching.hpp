@@ -34,9 +34,9 @@ struct Batching {
   /// True if each sequence of a batch is padded to the longest one, rounded up to a multiple of 8.
   /// If examples have rows on axis 1, too, only axis 0 is padded.
   bool pads = false;
-  /// Arranges an epoch, as a pure function of the lengths and of the epoch's key
-  /// (Permutation::epoch_key). If empty, the order is a Permutation, and a batch at an epoch's end
-  /// is filled up from the next epoch.
+  /// Arranges the examples of an epoch into batches. Depends on nothing but their lengths and the
+  /// epoch's key (Permutation::epoch_key). Without this function, a Permutation orders the examples,
+  /// and examples of the next epoch fill the last batch.
   std::function<detail::Arrangement(std::span<const ExampleLength> lengths, std::uint64_t key)>
       arrange{};
   /// Number of neighbours in a batch that are padded to the longest of them: the sequences computed

@@ -60,12 +60,12 @@ inline void update_by_moments(const auto& options, OneParameter& p) {
   const double root = std::sqrt(v / (1 - std::pow(beta2, t)));
   p.value -= p.learning_rate * m / (1 - std::pow(beta1, t)) / (root + options.eps);
 }
-/// The formula of AdamW.
+/// Updates one parameter by the formula of AdamW.
 inline void update_one(const AdamWOptions& options, OneParameter& p) {
   p.value -= p.learning_rate * p.weight_decay * p.value;
   update_by_moments(options, p);
 }
-/// The formula of Adam.
+/// Updates one parameter by the formula of Adam.
 inline void update_one(const AdamOptions& options, OneParameter& p) {
   p.gradient += p.weight_decay * p.value;
   update_by_moments(options, p);

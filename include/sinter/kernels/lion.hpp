@@ -23,7 +23,7 @@ namespace sinter::kernel {
 template <class M, class G, class S, class C>
 void lion(const LionOptions& options, const ParameterSpan<M, G, S, C>& span);
 
-/// The formula of Lion.
+/// Updates one parameter by the formula of Lion.
 inline void update_one(const LionOptions& options, OneParameter& p) {
   double& m = p.state[0];
   const double u = options.beta1 * m + (1 - options.beta1) * p.gradient;

@@ -28,7 +28,7 @@ namespace sinter::kernel {
 template <class M, class G, class S, class C>
 void sgd(const SgdOptions& options, const ParameterSpan<M, G, S, C>& span);
 
-/// The formula of SGD.
+/// Updates one parameter by the formula of SGD.
 inline void update_one(const SgdOptions& options, OneParameter& p) {
   const double g = p.gradient + p.weight_decay * p.value;
   double& b = p.state[0];

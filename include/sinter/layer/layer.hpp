@@ -138,9 +138,9 @@ struct Keep {
   int width = 0;              ///< for `own`: numbers for each row
   Type type = Type::compute;  ///< for `own`: their type
 
-  /// Keeps an operand.
+  /// Keeps operand number `which` until the backward pass.
   static constexpr Keep input(int which = 0) { return {Kind::input, which}; }
-  /// Keeps a result.
+  /// Keeps result number `which` until the backward pass.
   static constexpr Keep output(int which = 0) { return {Kind::output, which}; }
   /// Keeps `width` numbers of the layer's own for each row, in the compute type.
   static constexpr Keep own(int width) { return {Kind::own, 0, width}; }

@@ -96,7 +96,7 @@ inline constexpr Kind await_reduce_kind{
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};
 
-/// The kind of the instruction that starts to sum fp32 gradients as bf16.
+/// An instruction of this kind starts the sum of fp32 gradients over the ranks, which travel as bf16.
 inline constexpr Kind reduce_compressed_kind{
     .name = "reduce",
     .touch = touches::reduce_compressed,

@@ -128,7 +128,7 @@ class Verifier {
   constexpr bool comes_and_goes(Space space, int unit) const {
     return offload && model.is_offloaded(space) && model.is_trained(unit);
   }
-  /// What a rank has of a space between steps.
+  /// Returns what each rank stores of a space between steps: its shard, or the whole.
   constexpr OnRanks held(Space space) const {
     return model.shares(space) ? OnRanks::shard : OnRanks::whole;
   }

@@ -33,12 +33,11 @@ template <class Visit>
 constexpr void walk(std::span<const Instruction> program, LoopBounds bounds, int iterations,
                     Visit visit) {
   auto run = [&](int from, int to, int iteration, int last) {
-    for (int t = from; t < to; ++t) {
-      const When when = program[t].when;
-      if (when == When::first && iteration != 0) continue;
-      if (when == When::last && iteration != last) continue;
-      visit(t, iteration);
-    }
+    // A bit for each When, set if this iteration skips its instructions: one test for each instruction.
+    const unsigned skipped = unsigned(iteration != 0) << unsigned(When::first) |
+                             unsigned(iteration != last) << unsigned(When::last);
+    for (int t = from; t < to; ++t)
+      if ((skipped >> unsigned(program[t].when) & 1) == 0) visit(t, iteration);
   };
   run(0, bounds.begin + 1, 0, 0);
   for (int k = 0; k < iterations; ++k) run(bounds.begin + 1, bounds.end + 1, k, iterations - 1);

@@ -51,8 +51,8 @@ struct Bound {
   const detail::BoundCall* calls = nullptr;  ///< the layer calls that it makes
   int count = 0;                             ///< number of layer calls
   void* value = nullptr;  ///< address of the first value that it touches; null if it touches none
-  /// Addresses of the buffers that it touches, as often and in the order that its kind states; null
-  /// for one that lives through all steps.
+  /// Addresses of the buffers that the instruction touches, in the order of its kind's touches. The
+  /// address of a buffer that lives through all steps is null: Machine::flat() has it.
   std::byte* const* at = nullptr;
 };
 
@@ -160,7 +160,7 @@ class Machine {
   void run(detail::Observer*);
   void run_all(detail::Observer*);
   void run_tail(detail::BoundProgram&, detail::Observer*);
-  void execute(detail::BoundProgram&, int position, detail::Observer*);
+  void execute(detail::BoundProgram&, const Bound&, int position, detail::Observer*);
   void skip(detail::BoundProgram&, int position);
   void run_observed(const Bound&, int position, detail::Observer&);
 
