@@ -40,13 +40,12 @@ int Inputs::filled() const { return (work_.sequences + program_->micro - 1) / pr
 
 bool Inputs::second_axis_is_first() const { return work_.batch->second_starts.empty(); }
 
-[[gnu::always_inline]] inline Inputs::MicroBatch Inputs::micro_batch(int iteration,
-                                                                     int axis) const {
+[[gnu::always_inline]] inline Inputs::MicroBatch Inputs::micro_batch(
+    int iteration, std::span<const std::int32_t> starts) const {
   MicroBatch at;
   const int end = work_.first_sequence + work_.sequences;
   at.first = std::min(work_.first_sequence + iteration * program_->micro, end);
   at.last = std::min(at.first + program_->micro, end);
-  const auto& starts = work_.batch->starts_of(second_axis_is_first() ? 0 : axis);
   at.first_row = starts[std::size_t(at.first)];
   at.rows = starts[std::size_t(at.last)] - at.first_row;
   const int multiple = program_->row_multiple;
@@ -57,7 +56,8 @@ bool Inputs::second_axis_is_first() const { return work_.batch->second_starts.em
 void Inputs::append_shape(std::vector<std::int64_t>& numbers) const {
   for (int k = 0; k < iterations(); ++k)
     for (int axis = 0; axis < token_axes; ++axis) {
-      const MicroBatch at = micro_batch(k, axis);
+      const MicroBatch at =
+          micro_batch(k, work_.batch->starts_of(second_axis_is_first() ? 0 : axis));
       numbers.insert(numbers.end(), {at.last - at.first, at.rows, at.padding});
     }
 }
@@ -73,8 +73,8 @@ void Inputs::load_starts() {
       now_.sequences[axis] = now_.sequences[0];
       now_.first_row[axis] = now_.first_row[0];
     } else {
-      const MicroBatch at = micro_batch(now_.iteration, axis);
-      const std::vector<std::int32_t>& starts = work_.batch->starts_of(axis);
+      const std::span<const std::int32_t> starts = work_.batch->starts_of(axis);
+      const MicroBatch at = micro_batch(now_.iteration, starts);
       std::vector<std::int32_t>& to = starts_[axis];
       int sequences = at.last - at.first;
       for (int s = 0; s <= sequences; ++s) to[s] = starts[at.first + s] - at.first_row;

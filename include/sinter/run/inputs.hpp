@@ -62,13 +62,13 @@ class Inputs {
   void load();
 
  private:
-  /// The rows of a micro-batch on an axis of tokens.
+  /// The rows of a micro-batch on an axis of tokens, on which sequences start at `starts`.
   struct MicroBatch {
     int first, last;  // sequences of the batch
     std::int32_t first_row;
     int rows, padding;
   };
-  MicroBatch micro_batch(int iteration, int axis) const;
+  MicroBatch micro_batch(int iteration, std::span<const std::int32_t> starts) const;
   bool second_axis_is_first() const;
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
 
