@@ -22,6 +22,7 @@ std::string read(const std::vector<std::string>& paths) {
   return {corpus.bytes().begin(), corpus.bytes().end()};
 }
 
+using testing::refusal;
 std::string refusal(const std::vector<std::string>& paths) {
   return message_of([&] { ByteCorpus corpus(paths); });
 }

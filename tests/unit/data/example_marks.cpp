@@ -24,8 +24,8 @@ Tokenizer with_special(std::vector<SpecialToken> special) {
 }
 
 /// What an example shows to the model, up to the token that begins its label.
-Ids shown_before_label(const ExampleSet& set, std::int64_t number) {
-  Ids shown = batch_of(set, number).ids[0];
+TokenIds shown_before_label(const ExampleSet& set, std::int64_t number) {
+  TokenIds shown = batch_of(set, number).ids[0];
   shown.resize(std::size_t(set.length(number).context) + 1);
   return shown;
 }
@@ -33,14 +33,14 @@ Ids shown_before_label(const ExampleSet& set, std::int64_t number) {
 TEST_CASE("marks are the end of a text, or two tokens beyond where there are no special tokens") {
   auto marks = [](std::vector<SpecialToken> special) {
     const ExampleMarks found = marks_of(with_special(std::move(special)));
-    return Ids{found.start, found.end, found.pad};
+    return TokenIds{found.start, found.end, found.pad};
   };
-  CHECK(marks({}) == Ids{300, 301, 0});
-  CHECK(marks({{"<|endoftext|>", 7}}) == Ids{7, 7, 7});
-  CHECK(marks({{"<s>", 1}, {"</s>", 2}, {"<pad>", 3}}) == Ids{2, 2, 3});
-  CHECK(marks({{"[PAD]", 0}, {"[CLS]", 4}, {"[SEP]", 5}}) == Ids{5, 5, 0});
-  CHECK(marks({{"</s>", 2}, {"<|end_of_text|>", 9}}) == Ids{9, 9, 9});
-  CHECK(marks({{"<eos>", 6}, {"<|pad|>", 8}}) == Ids{6, 6, 8});
+  CHECK(marks({}) == TokenIds{300, 301, 0});
+  CHECK(marks({{"<|endoftext|>", 7}}) == TokenIds{7, 7, 7});
+  CHECK(marks({{"<s>", 1}, {"</s>", 2}, {"<pad>", 3}}) == TokenIds{2, 2, 3});
+  CHECK(marks({{"[PAD]", 0}, {"[CLS]", 4}, {"[SEP]", 5}}) == TokenIds{5, 5, 0});
+  CHECK(marks({{"</s>", 2}, {"<|end_of_text|>", 9}}) == TokenIds{9, 9, 9});
+  CHECK(marks({{"<eos>", 6}, {"<|pad|>", 8}}) == TokenIds{6, 6, 8});
   CHECK(contains(refusal([&] { marks({{"<s>", 1}, {"<unk>", 0}}); }),
                  "none that is known to end a text"));
   Tokenizer silent = with_special({{"</s>", 2}});
@@ -93,13 +93,13 @@ TEST_CASE("a prompt is what training shows before a reply, of any length of the 
 TEST_CASE("the policies' prompts: turns a line, a context as it is, a text alone that goes on") {
   const Tokenizer bytes = byte_tokenizer();
   const DialogueOptions one{.history = 1};
-  CHECK(Dialogue<>::prompt(one, bytes, "ab\nc").tokens == Ids{'c', 256});
-  CHECK(Dialogue<>::prompt({}, bytes, "ab\nc").tokens == Ids{'a', 'b', '\n', 'c', 256});
-  CHECK(Dialogue<>::prompt({}, bytes, "").tokens == Ids{256});
-  CHECK(JsonLines<"q", "a">::prompt({}, bytes, "x\ny").tokens == Ids{'x', '\n', 'y', 256});
-  CHECK(Columns<"q", "a">::prompt({.text = 2}, bytes, "xyz").tokens == Ids{'y', 'z', 256});
+  CHECK(Dialogue<>::prompt(one, bytes, "ab\nc").tokens == TokenIds{'c', 256});
+  CHECK(Dialogue<>::prompt({}, bytes, "ab\nc").tokens == TokenIds{'a', 'b', '\n', 'c', 256});
+  CHECK(Dialogue<>::prompt({}, bytes, "").tokens == TokenIds{256});
+  CHECK(JsonLines<"q", "a">::prompt({}, bytes, "x\ny").tokens == TokenIds{'x', '\n', 'y', 256});
+  CHECK(Columns<"q", "a">::prompt({.text = 2}, bytes, "xyz").tokens == TokenIds{'y', 'z', 256});
   const Prompt alone = JsonLines<"", "a">::prompt({.text = 1, .label = 1}, bytes, "xyz");
-  CHECK(alone.tokens == Ids{256, 'x', 'y', 'z'});
+  CHECK(alone.tokens == TokenIds{256, 'x', 'y', 'z'});
   CHECK(alone.end == 257);
   CHECK(alone.reply == 0);
   CHECK(contains(refusal([&] { Dialogue<>::prompt({.vocabulary = 400}, bytes, ""); }),

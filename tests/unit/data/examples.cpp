@@ -81,8 +81,8 @@ TEST_CASE("padding predicts nothing, and a shorter sequence keeps the label or t
   set.add_pair("ab", "c");
   set.add_text("abc");
   const HostBatch padded = batch_of(set, 0, 100, 8);
-  CHECK(padded.ids[0] == Ids{'a', 'b', start, 'c', 0, 0, 0, 0});
-  CHECK(padded.ids[1] == Ids{-1, -1, 'c', end, -1, -1, -1, -1});
+  CHECK(padded.ids[0] == TokenIds{'a', 'b', start, 'c', 0, 0, 0, 0});
+  CHECK(padded.ids[1] == TokenIds{-1, -1, 'c', end, -1, -1, -1, -1});
   CHECK(padded.starts == std::vector<std::int32_t>{0, 8});
   check(batch_of(set, 0, 3), "b<c", "_c>");
   check(batch_of(set, 1, 2), "<a", "ab");
@@ -150,8 +150,8 @@ TEST_CASE("where the tokenizer has an end of a text, that divides examples, and 
   set.add_pair("ab", "c");
   CHECK(set.vocabulary() == 256);
   const HostBatch padded = batch_of(set, 0, 100, 6);
-  CHECK(padded.ids[0] == Ids{'a', 'b', 2, 'c', 3, 3});
-  CHECK(padded.ids[1] == Ids{-1, -1, 'c', 2, -1, -1});
+  CHECK(padded.ids[0] == TokenIds{'a', 'b', 2, 'c', 3, 3});
+  CHECK(padded.ids[1] == TokenIds{-1, -1, 'c', 2, -1, -1});
 }
 
 TEST_CASE("tokens are the same examples as their texts") {
@@ -160,8 +160,8 @@ TEST_CASE("tokens are the same examples as their texts") {
   texts.add_pair("a", "bc");
   texts.add_dialogue(std::vector<std::string>{"a", "", "d"});
   texts.add_text("ef");
-  turns.add_turns(std::vector<Ids>{bytes.encode("a"), bytes.encode("bc")});
-  turns.add_turns(std::vector<Ids>{bytes.encode("a"), {}, bytes.encode("d")});
+  turns.add_turns(std::vector<TokenIds>{bytes.encode("a"), bytes.encode("bc")});
+  turns.add_turns(std::vector<TokenIds>{bytes.encode("a"), {}, bytes.encode("d")});
   turns.add_tokens(bytes.encode("ef"));
   CHECK(turns.hash() == texts.hash());
   CHECK(turns.records() == 3);

@@ -20,7 +20,7 @@ void add(LabelledSet& set, std::initializer_list<std::string_view> texts, int la
 }
 
 /// Tokens as text: '[' for the first mark of bytes, '|' for that behind a text.
-std::string shown(const Ids& ids) {
+std::string shown(const TokenIds& ids) {
   std::string text;
   for (std::int32_t id : ids) text += id == 256 ? '[' : id == 257 ? '|' : char(id);
   return text;
@@ -50,10 +50,10 @@ TEST_CASE("a text stands between its marks, and has one class") {
   CHECK(set.inputs() == 2);
   CHECK(set.vocabulary() == 258);
   const HostBatch batch = batch_of(set, 0);
-  CHECK(batch.ids == std::vector<Ids>{{256, 'a', 'b', 'c', 257}, {2}});
-  CHECK(batch.starts == Ids{0, 5});
+  CHECK(batch.ids == std::vector<TokenIds>{{256, 'a', 'b', 'c', 257}, {2}});
+  CHECK(batch.starts == TokenIds{0, 5});
   CHECK(batch.examples == ExampleCounts{.context = 4, .label = 1});
-  CHECK(batch_of(set, 1).ids == std::vector<Ids>{{256, 257}, {0}});
+  CHECK(batch_of(set, 1).ids == std::vector<TokenIds>{{256, 257}, {0}});
   CHECK(set.length(0).rows() == 5);
   CHECK(set.length(0).label == 1);
 }
@@ -63,14 +63,14 @@ TEST_CASE("a pair's second text and the mark after it have type 1") {
   add(set, {"ab", "xyz"}, 1);
   CHECK(set.inputs() == 3);
   const HostBatch batch = batch_of(set, 0);
-  CHECK(batch.ids ==
-        std::vector<Ids>{{256, 'a', 'b', 257, 'x', 'y', 'z', 257}, {0, 0, 0, 0, 1, 1, 1, 1}, {1}});
+  CHECK(batch.ids == std::vector<TokenIds>{
+                         {256, 'a', 'b', 257, 'x', 'y', 'z', 257}, {0, 0, 0, 0, 1, 1, 1, 1}, {1}});
   LabelledSet without(byte_tokenizer(), {.context = 10, .pairs = true}, 2);
   add(without, {"ab", "xyz"}, 1);
-  CHECK(batch_of(without, 0).ids == std::vector<Ids>{batch.ids[0], {1}});
+  CHECK(batch_of(without, 0).ids == std::vector<TokenIds>{batch.ids[0], {1}});
   LabelledSet alone(byte_tokenizer(), {.context = 10, .types = true}, 2);
   add(alone, {"ab"}, 1);
-  CHECK(batch_of(alone, 0).ids[1] == Ids{0, 0, 0, 0});
+  CHECK(batch_of(alone, 0).ids[1] == TokenIds{0, 0, 0, 0});
 }
 
 TEST_CASE("a text that is too long loses its last tokens, and no mark") {
@@ -118,8 +118,8 @@ TEST_CASE("pairs are cut as the package tokenizers does, the longest first") {
 TEST_CASE("a batch may be shorter than the marks") {
   LabelledSet set(byte_tokenizer(), {.context = 10, .pairs = true, .types = true}, 2);
   add(set, {"ab", "xyz"}, 1);
-  CHECK(batch_of(set, 0, 2).ids == std::vector<Ids>{{256, 257}, {0, 0}, {1}});
-  CHECK(batch_of(set, 0, 1).ids == std::vector<Ids>{{256}, {0}, {1}});
+  CHECK(batch_of(set, 0, 2).ids == std::vector<TokenIds>{{256, 257}, {0, 0}, {1}});
+  CHECK(batch_of(set, 0, 1).ids == std::vector<TokenIds>{{256}, {0}, {1}});
 }
 
 TEST_CASE("marks are [CLS] and [SEP] where the tokenizer has both, else those of examples") {
@@ -128,12 +128,12 @@ TEST_CASE("marks are [CLS] and [SEP] where the tokenizer has both, else those of
   tokenizer.special = {{"[PAD]", 290}, {"[SEP]", 291}, {"[CLS]", 292}};
   LabelledSet bert(tokenizer, {.context = 10}, 2);
   add(bert, {"a"}, 0);
-  CHECK(batch_of(bert, 0, 10, 5).ids[0] == Ids{292, 'a', 291, 290, 290});
+  CHECK(batch_of(bert, 0, 10, 5).ids[0] == TokenIds{292, 'a', 291, 290, 290});
   CHECK(bert.vocabulary() == 300);
   tokenizer.special = {{"<|endoftext|>", 256}};
   LabelledSet gpt2(tokenizer, {.context = 10}, 2);
   add(gpt2, {"a"}, 0);
-  CHECK(batch_of(gpt2, 0).ids[0] == Ids{256, 'a', 256});
+  CHECK(batch_of(gpt2, 0).ids[0] == TokenIds{256, 'a', 256});
   tokenizer.special = {{"[CLS]", 1}};
   CHECK_THROWS_AS(LabelledSet(tokenizer, {}, 2), ArgumentError);  // nothing ends a text
 }
@@ -143,8 +143,8 @@ TEST_CASE("padding leaves class and types of a sequence alone") {
   add(set, {"a", "b"}, 1);
   const HostBatch batch = batch_of(set, 0, 10, 8);
   CHECK(batch.ids ==
-        std::vector<Ids>{{256, 'a', 257, 'b', 257, 0, 0, 0}, {0, 0, 0, 1, 1, 0, 0, 0}, {1}});
-  CHECK(batch.starts == Ids{0, 8});
+        std::vector<TokenIds>{{256, 'a', 257, 'b', 257, 0, 0, 0}, {0, 0, 0, 1, 1, 0, 0, 0}, {1}});
+  CHECK(batch.starts == TokenIds{0, 8});
   CHECK(batch.examples == ExampleCounts{.context = 4, .label = 1, .padding = 3});
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("a prompt is a sequence without its class; a pair's texts have a tab b
   const LabelledForm pairs{.context = 9, .pairs = true, .types = true};
   const Prompt pair = labelled_prompt(byte_tokenizer(), 258, pairs, "a\tbc");
   CHECK(shown(pair.tokens) == "[a|bc|");
-  CHECK(pair.types == Ids{0, 0, 0, 1, 1, 1});
+  CHECK(pair.types == TokenIds{0, 0, 0, 1, 1, 1});
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 258, pairs, "a"), ArgumentError);
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 258, pairs, "a\tb\tc"), ArgumentError);
   CHECK_THROWS_AS(labelled_prompt(byte_tokenizer(), 300, {}, "a"), ArgumentError);

@@ -16,8 +16,6 @@
 namespace sinter::detail::testing::left_out_tests {
 using Unreadable = ByteCorpus::Unreadable;
 
-namespace {
-
 std::string text_of(const ByteCorpus& corpus) {
   return {corpus.bytes().begin(), corpus.bytes().end()};
 }

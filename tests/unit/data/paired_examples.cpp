@@ -32,8 +32,8 @@ void check(const HostBatch& batch, const std::string& read, const std::string& s
   CHECK(batch.ids[0] == tokens(read));
   CHECK(batch.ids[1] == tokens(said));
   CHECK(batch.ids[2] == tokens(predicted));
-  CHECK(batch.starts == Ids{0, std::int32_t(said.size())});
-  CHECK(batch.second_starts == Ids{0, std::int32_t(read.size())});
+  CHECK(batch.starts == TokenIds{0, std::int32_t(said.size())});
+  CHECK(batch.second_starts == TokenIds{0, std::int32_t(read.size())});
 }
 
 /// Pairs whose tokens say which example they are of; some are too long for the limits.
@@ -65,7 +65,7 @@ std::vector<std::int64_t> pairs_of(const HostBatch& batch) {
   return numbers;
 }
 
-int length_of(const Ids& starts, std::size_t s) { return starts[s + 1] - starts[s]; }
+int length_of(const TokenIds& starts, std::size_t s) { return starts[s + 1] - starts[s]; }
 
 TEST_CASE("an encoder reads what was said before and its end, a decoder writes the turn") {
   PairedExamples set = set_of({.text = 100, .label = 100});
@@ -126,8 +126,9 @@ TEST_CASE("marks are those of the tokenizer, but for a start that the form says"
   PairedExamples own(tokenizer, {}), other(tokenizer, {.start = 3});
   for (PairedExamples* set : {&own, &other}) set->add_dialogue(Turns{"ab", "c"});
   CHECK(batch_of(own, 0, 100, 4).ids ==
-        std::vector{Ids{'a', 'b', 2}, Ids{2, 'c', 3, 3}, Ids{'c', 2, -1, -1}});
-  CHECK(batch_of(other, 0).ids == std::vector{Ids{'a', 'b', 2}, Ids{3, 'c'}, Ids{'c', 2}});
+        std::vector{TokenIds{'a', 'b', 2}, TokenIds{2, 'c', 3, 3}, TokenIds{'c', 2, -1, -1}});
+  CHECK(batch_of(other, 0).ids ==
+        std::vector{TokenIds{'a', 'b', 2}, TokenIds{3, 'c'}, TokenIds{'c', 2}});
   CHECK(own.vocabulary() == 256);
   CHECK(PairedExamples(tokenizer, {.start = 300}).vocabulary() == 301);
   CHECK(own.hash() != other.hash());
@@ -305,14 +306,14 @@ TEST_CASE("a prompt is what training shows before a reply, with any tokenizer") 
         const Prompt prompt = paired_prompt(tokenizer, form, turns_of_lines(lines));
         const HostBatch batch = batch_of(set, k);
         CHECK(prompt.tokens == batch.ids[0]);
-        CHECK(prompt.decoder == Ids{batch.ids[1].front()});
+        CHECK(prompt.decoder == TokenIds{batch.ids[1].front()});
         CHECK(prompt.end == marks_of(tokenizer).end);
         CHECK(prompt.tokens.back() == prompt.end);
         CHECK(prompt.reply == 9);
       }
     }
   CHECK(DialoguePairs<>::prompt({}, byte_tokenizer(), "ab\nc").tokens == tokens("ab\nc>"));
-  CHECK(DialoguePairs<>::prompt({.start = 5}, byte_tokenizer(), "").decoder == Ids{5});
+  CHECK(DialoguePairs<>::prompt({.start = 5}, byte_tokenizer(), "").decoder == TokenIds{5});
   CHECK(Dialogue<>::prompt({}, byte_tokenizer(), "ab").decoder.empty());
   check_refused<ArgumentError>(
       [] { DialoguePairs<>::prompt({.vocabulary = 400}, byte_tokenizer(), ""); },
@@ -344,7 +345,7 @@ no
   opened = DialoguePairs<>::open({.vocabulary = vocabulary, .bad = skip},
                                  {.paths = {file}, .tokenizer = llama});
   REQUIRE(opened.evaluation->next(batch));
-  Ids read = tokenizer.encode("hi"), said = tokenizer.encode("yes"), predicted = said;
+  TokenIds read = tokenizer.encode("hi"), said = tokenizer.encode("yes"), predicted = said;
   read.push_back(2);
   said.insert(said.begin(), 2);
   predicted.push_back(2);

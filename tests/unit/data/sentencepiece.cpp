@@ -193,7 +193,7 @@ TEST_CASE("ids and texts are those of SentencePiece's package") {
     CHECK(tokenizer.identity.size() > 8);
     for (const Json& row : json["texts"]) {
       CAPTURE(row.dump());
-      const Ids ids = row[1];
+      const TokenIds ids = row[1];
       CHECK(tokenizer.encode(row[0].get<std::string>()) == ids);
       CHECK(tokenizer.text_of(ids) == row[2].get<std::string>());
     }
@@ -246,8 +246,8 @@ TEST_CASE("a text that is cut at lines has the tokens of its parts, where that i
     const std::optional<std::size_t> cut = line_cut(whole, 0);
     if (!cut) continue;
     ++cuts;
-    Ids parts = tokenizer.encode(std::string_view(whole).substr(0, *cut));
-    const Ids second = tokenizer.encode(std::string_view(whole).substr(*cut));
+    TokenIds parts = tokenizer.encode(std::string_view(whole).substr(0, *cut));
+    const TokenIds second = tokenizer.encode(std::string_view(whole).substr(*cut));
     parts.insert(parts.end(), second.begin(), second.end());
     CAPTURE(Json(whole).dump(-1, ' ', true, Json::error_handler_t::replace));
     std::vector<int> expected;
@@ -272,10 +272,10 @@ TEST_CASE("the end of a long text is cut into the best pieces, too") {
   for (const std::string type : {"bpe", "unigram"}) {
     CAPTURE(type);
     const Tokenizer tokenizer = read_sentencepiece(trained(type));
-    Ids lines;
+    TokenIds lines;
     for (std::size_t at = 0; at < whole.size();) {
       const std::size_t end = std::min(whole.find('\n', at), whole.size());
-      const Ids line = tokenizer.encode(std::string_view(whole).substr(at, end - at));
+      const TokenIds line = tokenizer.encode(std::string_view(whole).substr(at, end - at));
       lines.insert(lines.end(), line.begin(), line.end());
       at = end + 1;
     }
@@ -348,7 +348,7 @@ TEST_CASE("random texts have the ids of SentencePiece's package, where SINTER_PY
       REQUIRE(std::getline(answers, line));
       REQUIRE(std::getline(answers, decoded));
       std::istringstream numbers(line);
-      Ids expected;
+      TokenIds expected;
       for (std::int32_t id; numbers >> id;) expected.push_back(id);
       CAPTURE(each);
       REQUIRE(tokenizer.encode(each) == expected);

@@ -11,7 +11,7 @@
 
 namespace sinter::detail::testing {
 
-using Ids = std::vector<std::int32_t>;
+using TokenIds = std::vector<std::int32_t>;
 
 /// What other implementations have written, and a tokenizer of theirs.
 inline const fs::path references = SINTER_SOURCE_DIR "/tests/data/tokenizer";
@@ -61,8 +61,8 @@ inline HostBatch batch_of(const ExampleList& set, std::int64_t number, int most 
 
 /// The ids of bytes, where '<' stands for the start of a label, '>' for its end and '_' for no
 /// target.
-inline Ids tokens(const std::string& text) {
-  Ids ids;
+inline TokenIds tokens(const std::string& text) {
+  TokenIds ids;
   for (char letter : text)
     ids.push_back(letter == '<' ? 256 : letter == '>' ? 257 : letter == '_' ? -1 : letter);
   return ids;

@@ -44,8 +44,8 @@ std::string random_text(std::size_t bytes, unsigned seed) {
   return text;
 }
 
-Ids ids_of(const TokenFile& file) {
-  Ids ids(std::size_t(file.size()));
+TokenIds ids_of(const TokenFile& file) {
+  TokenIds ids(std::size_t(file.size()));
   file.read(0, ids);
   return ids;
 }
@@ -80,12 +80,12 @@ TEST_CASE("a text may be cut where line_cut says: the tokens are those of the wh
     int cuts = 0;
     for (unsigned seed = 0; seed < 200; ++seed) {
       const std::string text = random_text(200, seed);
-      const Ids whole = tokenizer.encode(text);
+      const TokenIds whole = tokenizer.encode(text);
       for (auto cut = line_cut(text, 0); cut; cut = line_cut(text, *cut + 1), ++cuts) {
         CAPTURE(text);
         CAPTURE(*cut);
-        Ids parts = tokenizer.encode(text.substr(0, *cut));
-        const Ids rest = tokenizer.encode(text.substr(*cut));
+        TokenIds parts = tokenizer.encode(text.substr(0, *cut));
+        const TokenIds rest = tokenizer.encode(text.substr(*cut));
         parts.insert(parts.end(), rest.begin(), rest.end());
         CHECK(parts == whole);
       }
@@ -115,11 +115,11 @@ TEST_CASE("a token file holds the tokens of its texts, in order, whatever the th
     const std::string made = texts.made(tokenizer, {.threads = 1});
     CHECK((texts.made(tokenizer, {.threads = 3}) == made));
     const TokenFile file(texts.folder / "made");
-    Ids expected;
+    TokenIds expected;
     std::vector<std::uint64_t> documents;
     for (const std::string& content : texts.contents) {
       documents.push_back(expected.size());
-      const Ids ids = tokenizer.encode(content);
+      const TokenIds ids = tokenizer.encode(content);
       expected.insert(expected.end(), ids.begin(), ids.end());
     }
     CHECK((ids_of(file) == expected));
@@ -129,7 +129,7 @@ TEST_CASE("a token file holds the tokens of its texts, in order, whatever the th
     CHECK(is_token_file(texts.folder / "made"));
     CHECK_FALSE(is_token_file(texts.paths[0]));
     file.verify();
-    Ids middle(3);
+    TokenIds middle(3);
     file.read(1000, middle);
     CHECK(std::equal(middle.begin(), middle.end(), expected.begin() + 1000));
   }
@@ -138,12 +138,12 @@ TEST_CASE("a token file holds the tokens of its texts, in order, whatever the th
 TEST_CASE("a vocabulary beyond 65,536 takes four bytes a token") {
   TemporaryFolder folder;
   put(folder / "text", "abc");
-  Tokenizer tokenizer{.encode = [](std::string_view) { return Ids{70'000, 1, 99'999}; },
+  Tokenizer tokenizer{.encode = [](std::string_view) { return TokenIds{70'000, 1, 99'999}; },
                       .decode = {},
                       .vocabulary = 100'000};
   make_token_file(DataFiles({(folder / "text").string()}), tokenizer, folder / "out");
   const TokenFile file(folder / "out");
-  CHECK(ids_of(file) == Ids{70'000, 1, 99'999});
+  CHECK(ids_of(file) == TokenIds{70'000, 1, 99'999});
   CHECK(get(folder / "out").size() == 128 + 16 + 8);
 }
 
@@ -179,7 +179,7 @@ TEST_CASE("compressed texts give the tokens of their content, also after an inte
   Texts texts;
   const Tokenizer tokenizer = cutting_tokenizer("qwen2");
   (void)texts.made(tokenizer);
-  const Ids expected = ids_of(TokenFile(texts.folder / "made"));
+  const TokenIds expected = ids_of(TokenFile(texts.folder / "made"));
   REQUIRE(std::system(("gzip -n '" + texts.paths[0] + "'").c_str()) == 0);
   texts.paths[0] += ".gz";
   (void)texts.made(tokenizer);
@@ -285,9 +285,10 @@ TEST_CASE("damage is found: every byte of the header at once, the rest where it 
 
 TEST_CASE("a byte without a token is an error that names the file, and where in it") {
   Texts texts;
-  Tokenizer tokenizer{.encode = [](std::string_view) -> Ids { throw ArgumentError("no token"); },
-                      .decode = {},
-                      .vocabulary = 5};
+  Tokenizer tokenizer{
+      .encode = [](std::string_view) -> TokenIds { throw ArgumentError("no token"); },
+      .decode = {},
+      .vocabulary = 5};
   auto fails = [&] { make_token_file(DataFiles(texts.paths), tokenizer, texts.folder / "out"); };
   CHECK(contains(message_of<ArgumentError>(fails), "/0, from byte 0 on: no token"));
   tokenizer.vocabulary = 0;

@@ -37,7 +37,7 @@ void require_reference(const Tokenizer& tokenizer, const std::string& name) {
   for (const Json& row : reference_rows()) {
     const std::string text = row["text"];
     CAPTURE(text);
-    CHECK(tokenizer.encode(text) == row["ids"][name].get<Ids>());
+    CHECK(tokenizer.encode(text) == row["ids"][name].get<TokenIds>());
   }
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("ids do not depend on earlier texts or on the number of threads") {
     const Tokenizer used = reference_tokenizer(name);
     RandomTexts texts;
     std::vector<std::string> all;
-    std::vector<Ids> expected;
+    std::vector<TokenIds> expected;
     for (int k = 0; k < 40; ++k) {
       all.push_back(texts.next() + texts.next() + " words that come again, and again");
       const Tokenizer fresh = reference_tokenizer(name);  // has remembered nothing
@@ -217,9 +217,9 @@ TEST_CASE("merging by scan and by heap is the same") {
       list.push_back({token(), token(), next});
     }
     const Merges merges(list);
-    Ids scanned(1 + random() % Merges::max_scanned);
+    TokenIds scanned(1 + random() % Merges::max_scanned);
     for (std::int32_t& token : scanned) token = std::int32_t(random() % 4);
-    Ids heaped = scanned;
+    TokenIds heaped = scanned;
     scanned.resize(merges.apply_by_scan(scanned.data(), scanned.size()));
     heaped.resize(merges.apply_by_heap(heaped.data(), heaped.size()));
     REQUIRE(scanned == heaped);
@@ -264,9 +264,9 @@ TEST_CASE("20,000 random texts have the ids of tokenizers, where SINTER_PYTHON h
       std::string line;
       REQUIRE(std::getline(answers, line));
       std::istringstream numbers(line);
-      Ids expected;
+      TokenIds expected;
       for (std::int32_t id; numbers >> id;) expected.push_back(id);
-      const Ids found = tokenizer.encode(text);
+      const TokenIds found = tokenizer.encode(text);
       if (found == expected) continue;
       CAPTURE(path);
       CAPTURE(text);

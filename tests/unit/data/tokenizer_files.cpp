@@ -15,8 +15,6 @@
 namespace sinter::detail::testing::tokenizer_files_tests {
 using Json = nlohmann::ordered_json;
 
-namespace {
-
 std::string refusal(const fs::path& path) {
   return message_of([&] { load_tokenizer(path); });
 }

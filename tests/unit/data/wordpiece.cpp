@@ -46,7 +46,7 @@ TEST_CASE("tokens have the text that tokenizers gives them") {
   const std::vector<Json> rows = json_rows(references / "decoded.jsonl");
   REQUIRE(rows.size() == 120);
   for (const Json& row : rows) {
-    const Ids ids = row["ids"];
+    const TokenIds ids = row["ids"];
     CAPTURE(row["text"]);
     const Tokenizer tokenizer = reference_tokenizer(row["name"]);
     CHECK(tokenizer.text_of(ids) == row["text"].get<std::string>());
@@ -68,7 +68,7 @@ TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") 
     CHECK(tokenizer.special.size() == 5);
     int compared = 0;
     for (const Json& row : json_rows(references / "ids.jsonl")) {
-      const Ids expected = row["ids"][name];
+      const TokenIds expected = row["ids"][name];
       const bool has_added = std::ranges::any_of(
           expected, [&](std::int32_t id) { return id >= tokenizer.vocabulary; });
       if (has_added) continue;
@@ -82,12 +82,13 @@ TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") 
 
 TEST_CASE("capitals count where the vocabulary has some, or as tokenizer_config.json says") {
   TemporaryFolder folder;
-  CHECK(of_lines(folder, vocabulary).encode("NOise n\u00e9 x [CLS]") == Ids{3, 4, 8, 1, 2});
-  CHECK(of_lines(folder, vocabulary + "No\n").encode("NO No no n\u00e9") == Ids{1, 9, 3, 7});
-  CHECK(of_lines(folder, vocabulary, R"({"do_lower_case": false})").encode("NO no") == Ids{1, 3});
+  CHECK(of_lines(folder, vocabulary).encode("NOise n\u00e9 x [CLS]") == TokenIds{3, 4, 8, 1, 2});
+  CHECK(of_lines(folder, vocabulary + "No\n").encode("NO No no n\u00e9") == TokenIds{1, 9, 3, 7});
+  CHECK(of_lines(folder, vocabulary, R"({"do_lower_case": false})").encode("NO no") ==
+        TokenIds{1, 3});
   CHECK(of_lines(folder, vocabulary, R"({"do_lower_case": true, "strip_accents": false})")
-            .encode("N\u00c9") == Ids{7});
-  CHECK(load_tokenizer(folder / "vocab.txt").encode("N\u00c9") == Ids{7});
+            .encode("N\u00c9") == TokenIds{7});
+  CHECK(load_tokenizer(folder / "vocab.txt").encode("N\u00c9") == TokenIds{7});
   const Tokenizer without = of_lines(folder, vocabulary, R"({"do_lower_case": false})");
   const Tokenizer with = of_lines(folder, vocabulary, R"({"do_lower_case": true})");
   CHECK(without.identity != with.identity);
@@ -102,8 +103,8 @@ TEST_CASE("BERT's own vocabulary of small letters is known as such") {
   const Tokenizer tokenizer = load_tokenizer(path);
   CHECK(tokenizer.vocabulary == 30522);
   // An example of BERT's repository; the ids and the text are those of tokenizers.
-  const Ids ids = tokenizer.encode("John Johanson's, house");
-  CHECK(ids == Ids{2198, 13093, 3385, 1005, 1055, 1010, 2160});
+  const TokenIds ids = tokenizer.encode("John Johanson's, house");
+  CHECK(ids == TokenIds{2198, 13093, 3385, 1005, 1055, 1010, 2160});
   CHECK(tokenizer.text_of(ids) == "john johanson ' s, house");
   CHECK(tokenizer.decode(ids[1]) == " johan");
   CHECK(tokenizer.decode(ids[2]) == "son");
@@ -113,8 +114,8 @@ TEST_CASE("a text that is cut at a line has the tokens of the whole, unless toke
   TemporaryFolder folder;
   const Tokenizer tokenizer = of_lines(folder, vocabulary);
   CHECK(tokenizer.cuts_at_lines);
-  Ids ids = tokenizer.encode("noise\n");
-  const Ids behind = tokenizer.encode("nos");
+  TokenIds ids = tokenizer.encode("noise\n");
+  const TokenIds behind = tokenizer.encode("nos");
   ids.insert(ids.end(), behind.begin(), behind.end());
   CHECK(tokenizer.encode("noise\nnos") == ids);
   CHECK_FALSE(reference_tokenizer("bert_uncased").cuts_at_lines);  // has "New Word"
@@ -126,11 +127,11 @@ TEST_CASE("words that are too long, or no UTF-8, are unknown") {
   std::string word = "no";
   for (int k = 0; k < 98; ++k) word += "s";
   CHECK(tokenizer.encode(word).size() == 99);
-  CHECK(tokenizer.encode(word + "s") == Ids{1});
-  CHECK(tokenizer.encode("no\xff no") == Ids{3, 3});  // as U+FFFD, which clean_text takes out
-  CHECK(tokenizer.encode("") == Ids{});
+  CHECK(tokenizer.encode(word + "s") == TokenIds{1});
+  CHECK(tokenizer.encode("no\xff no") == TokenIds{3, 3});  // as U+FFFD, which clean_text takes out
+  CHECK(tokenizer.encode("") == TokenIds{});
   CHECK_THROWS_AS((void)tokenizer.decode(9), ArgumentError);
-  CHECK_THROWS_AS((void)tokenizer.text_of(Ids{-1}), ArgumentError);
+  CHECK_THROWS_AS((void)tokenizer.text_of(TokenIds{-1}), ArgumentError);
 }
 
 TEST_CASE("a damaged vocab.txt is refused with the line") {
