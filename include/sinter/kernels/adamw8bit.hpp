@@ -26,8 +26,8 @@ const std::array<float, 256>& unsigned_dynamic_map();
 /// Moments of one byte an element, with adamw8bit_scales(n) scales each: all zero before the first
 /// step.
 struct Adamw8bitMoments {
-  std::uint8_t *mean, *square;
-  float *mean_scale, *square_scale;
+  /** the bytes of m */ std::uint8_t *mean, *square;        ///< the bytes of v
+  /** the scales of m */ float *mean_scale, *square_scale;  ///< the scales of v
 };
 
 /// Updates a span and the moments m and v, in the order of bitsandbytes' block-wise kernel:

@@ -56,7 +56,7 @@ namespace sinter::kernel {
 /// One parameter in double, whose gradient is scaled and clamped: what formulas of optimizers update.
 /// Tests compare the kernel of an optimizer with its update_one(options, parameter).
 struct OneParameter {
-  double value, gradient;
+  double value, gradient;                              ///< the weight, and its gradient
   double learning_rate, weight_decay;                  ///< of this step; 0 if there is no decay
   std::int64_t step;                                   ///< number of updates, this one included
   std::array<double, detail::max_regions> state = {};  ///< zeros before the first step
