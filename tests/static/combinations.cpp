@@ -38,8 +38,9 @@ using Refused = decltype(hana::second(parts));
 /// Optimizers, and those that take parameters whole: they want masters in fp32, which two precisions
 /// do not have.
 constexpr int all_optimizers = int(decltype(hana::length(optimizers))::value);
-constexpr int of_masters = hana::unpack(
-    optimizers, [](auto... o) { return (int(ByParameter<typename decltype(o)::type>) + ...); });
+constexpr int of_masters = hana::unpack(optimizers, [](auto... o) {
+  return (int(hook::by_parameter<typename decltype(o)::type>) + ...);
+});
 constexpr int legal_tuples = (6 * all_optimizers - 2 * of_masters) * 5 * 5;
 constexpr int refused_tuples = 2 * of_masters * 5 * 5;
 static_assert(count<Legal>([]<class R> { return ready<R>(); }) == legal_tuples);
