@@ -218,7 +218,6 @@ double median(std::vector<double> values) {
 }
 
 void our_loader(const bench::TokenizedText& source, const Loader& l, int count, double rate) {
-  using Source = bench::TokenizedText;
   BackgroundReader reader(source, {.depth = 4, .workers = l.workers});
   Step step(std::int64_t(l.step_ms / 1000 * rate), 1);
   std::vector<double> waits, steps;
