@@ -2,8 +2,10 @@
 // What kernels of optimizers are given on every device.
 #pragma once
 #include <cmath>
+#include <type_traits>
 
 #include "sinter/kernels/adafactor.hpp"
+#include "sinter/kernels/adamw.hpp"
 #include "sinter/kernels/optimizer.hpp"
 
 /// X(suffix, M, G, S, C, …) for each combination of types of an elementwise optimizer.
@@ -14,6 +16,10 @@
   X(f16, float, float, float, Float16, __VA_ARGS__)             \
   X(f16_gradients, float, Float16, float, Float16, __VA_ARGS__) \
   X(all_f16, Float16, Float16, float, Float16, __VA_ARGS__)
+
+/// Instantiates the kernel name(options, span), for SINTER_EACH_OPTIMIZER.
+#define SINTER_OPTIMIZER_INSTANCE(suffix, M, G, S, C, name, Options) \
+  template void name(const Options&, const ParameterSpan<M, G, S, C>&);
 
 namespace sinter::kernel {
 
@@ -34,12 +40,18 @@ struct OptimizerStep {
         decision(span.decision) {}
 };
 
-/// A step of an optimizer with Adam's moments.
+/// A step of an optimizer with Adam's moments, with the constants that its kernels round.
 template <class Options>
 struct AdamStep : OptimizerStep<Options> {
   using OptimizerStep<Options>::OptimizerStep;
+  /// True if decay is part of the gradient (L2), not of the update.
+  static constexpr bool coupled = std::is_same_v<Options, AdamOptions>;
+
   double correction1 = 1 - std::pow(this->options.beta1, double(this->number));
   double correction2 = 1 - std::pow(this->options.beta2, double(this->number));
+  double rest1 = 1 - this->options.beta1, rest2 = 1 - this->options.beta2;
+  double deviation = std::sqrt(correction2);  // by which the root of the second moment is divided
+  double decay = coupled ? 1 : 1 - this->lr * this->weight_decay;
 };
 
 /// A step of Adafactor.

@@ -197,15 +197,14 @@ const Maps& maps() {
 
 Constants constants_of(const AdamStep<AdamWOptions>& step) {
   const AdamWOptions& o = step.options;
-  const double deviation = std::sqrt(step.correction2);
   return {.scale = float(step.decision ? step.decision->scale : 1),
           .beta1 = float(o.beta1),
-          .rest1 = float(1 - o.beta1),
+          .rest1 = float(step.rest1),
           .beta2 = float(o.beta2),
-          .rest2 = float(1 - o.beta2),
-          .eps = float(deviation * o.eps),
-          .rate = float(-step.lr * deviation / step.correction1),
-          .decay = float(1 - step.lr * step.weight_decay)};
+          .rest2 = float(step.rest2),
+          .eps = float(step.deviation * o.eps),
+          .rate = float(-step.lr * step.deviation / step.correction1),
+          .decay = float(step.decay)};
 }
 
 }  // namespace

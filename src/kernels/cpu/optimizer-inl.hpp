@@ -36,8 +36,6 @@
   auto best(const ParameterSpan<M, G, S, C>&, const StepOf&) {      \
     return HWY_DYNAMIC_DISPATCH(name##_##suffix)();                 \
   }
-#define SINTER_OPTIMIZER_INSTANCE(suffix, M, G, S, C, name, Options) \
-  template void name(const Options&, const ParameterSpan<M, G, S, C>&);
 #endif
 
 #if defined(SINTER_OPTIMIZER_INL) == defined(HWY_TARGET_TOGGLE)

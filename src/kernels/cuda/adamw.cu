@@ -10,14 +10,13 @@ template <class M, class G, class S, class C, class Options, class T = Wide<M>>
 __device__ void update(const OptimizerArrays<M, G, S, C>& a, const AdamStep<Options>& step) {
   const Gradients<T> gradients(step.decision);
   const Options& o = step.options;
-  constexpr bool coupled = std::is_same_v<Options, AdamOptions>;
-  const T l2 = T(step.weight_decay), decay = T(coupled ? 1 : 1 - step.lr * step.weight_decay);
+  constexpr bool coupled = AdamStep<Options>::coupled;
+  const T l2 = T(step.weight_decay), decay = T(step.decay);
   // m + w (g - m), or as torch.lerp has it where w ≥ 1/2: g + (w - 1) (g - m).
-  const double w = 1 - o.beta1;
-  const bool near = w < 0.5;
-  const T weight = T(near ? w : w - 1);
-  const T beta2 = T(o.beta2), rest2 = T(1 - o.beta2);
-  const T deviation = T(sqrt(step.correction2)), eps = T(o.eps);
+  const bool near = step.rest1 < 0.5;
+  const T weight = T(near ? step.rest1 : step.rest1 - 1);
+  const T beta2 = T(o.beta2), rest2 = T(step.rest2);
+  const T deviation = T(step.deviation), eps = T(o.eps);
   const T rate = T(-(step.lr / step.correction1));
   for_each_element(a.size, [=](std::int64_t i) {
     const T p = T(a.master[i]);

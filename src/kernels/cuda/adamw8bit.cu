@@ -51,18 +51,17 @@ __global__ void step_blocks(float* master, const float* gradient, Adamw8bitMomen
   shared.with_sign[me] = std::bit_cast<float>(maps.with_sign[me]);
   shared.without[me] = std::bit_cast<float>(maps.without[me]);
   __syncthreads();
-  const double deviation = sqrt(step.correction2);
   const std::int64_t b = blockIdx.x, i = b * block + me;
   float m = 0, v = 0;
   if (i < n) {
     const float g = gradient[i] * float(step.decision ? step.decision->scale : 1);
-    const float rest = float(1 - o.beta2) * g * g;
+    const float rest = float(step.rest2) * g * g;
     v = fused(shared.without[moments.square[i]] * moments.square_scale[b], float(o.beta2), rest);
     m = fused(shared.with_sign[moments.mean[i]] * moments.mean_scale[b], float(o.beta1),
-              float(1 - o.beta1) * g);
-    const float change = m / (sqrtf(v) + float(deviation * o.eps));
-    float p = fused(float(-step.lr * deviation / step.correction1), change, master[i]);
-    p *= float(1 - step.lr * step.weight_decay);
+              float(step.rest1) * g);
+    const float change = m / (sqrtf(v) + float(step.deviation * o.eps));
+    float p = fused(float(-step.lr * step.deviation / step.correction1), change, master[i]);
+    p *= float(step.decay);
     master[i] = p;
     if (copy) copy[i] = C(p);
   }

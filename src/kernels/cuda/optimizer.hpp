@@ -16,8 +16,6 @@
            OptimizerArrays(span), span.stream.device().tell(step));               \
   }                                                                               \
   SINTER_EACH_OPTIMIZER(SINTER_OPTIMIZER_INSTANCE, name, Options)
-#define SINTER_OPTIMIZER_INSTANCE(suffix, M, G, S, C, name, Options) \
-  template void name(const Options&, const ParameterSpan<M, G, S, C>&);
 
 namespace sinter::kernel {
 
