@@ -32,13 +32,13 @@ std::vector<ParameterStore::Piece> ParameterStore::pieces(Space space, const Par
 /// of a parameter's elements.
 void ParameterStore::each_resident(Space space, const Parameter& p, FlatSlice range, bool writes,
                                    const auto& visit) const {
+  std::byte* const all = resident(space, p);
+  if (!all) return;
   const std::int64_t bytes = bytes_of(shape(space, p).element);
   for (const Piece& piece : pieces(space, p)) {
     const std::int64_t begin = std::max(range.first, piece.begin);
     const std::int64_t end = std::min(range.first + range.size, piece.begin + piece.size);
     if (begin >= end) continue;
-    std::byte* const all = resident(space, p);
-    if (!all) return;
     std::byte* const at = all + (piece.held + begin - piece.begin) * bytes;
     const std::int64_t size = (end - begin) * bytes, offset = (begin - range.first) * bytes;
     if (is_offloaded(space, p)) {
