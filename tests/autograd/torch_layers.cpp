@@ -6,6 +6,7 @@
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/trainer/check_gradients.hpp"
+#include "support/message_of.hpp"
 
 namespace sinter::detail::testing {
 namespace {
@@ -141,34 +142,21 @@ struct Failing : Misshapen {
   static Object make(const AutogradSpec& spec) { return autograd::of_function(spec, forward); }
 };
 
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
-/// What the call throws.
-template <class E>
-std::string message(auto call) {
-  try {
-    call();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST_CASE("a module with other parameters is refused by names when a trainer is made") {
-  const std::string text = message<ArgumentError>([] { Trainer<Of<Misnamed>> trainer(settings); });
-  CHECK(says(text, "'up.weight' is [20, 10] in the module, and [10, 20] in F::params"));
-  CHECK(says(text, "'up.offset' is not in the module"));
-  CHECK(says(text, "'down.weight' [10, 20] is in the module alone"));
+  const std::string text =
+      refusal_of<ArgumentError>([] { Trainer<Of<Misnamed>> trainer(settings); });
+  CHECK(contains(text, "'up.weight' is [20, 10] in the module, and [10, 20] in F::params"));
+  CHECK(contains(text, "'up.offset' is not in the module"));
+  CHECK(contains(text, "'down.weight' [10, 20] is in the module alone"));
 }
 TEST_CASE("a result of another size, and what LibTorch refuses, name the layer") {
-  const std::string size = message<Error>([] { train<Of<Misshapen>>(1); });
-  CHECK(says(size, "result 0 of "));
-  CHECK(says(size, "Misshapen"));
-  const std::string refused =
-      message<Error>([] { train<Of<Failing, Ddp<{.ranks = 2}>>>(1, {.seed = 5, .threads = 2}); });
-  CHECK(says(refused, "LibTorch cannot compute"));
-  CHECK(says(refused, "Failing"));
+  const std::string size = refusal_of<Error>([] { train<Of<Misshapen>>(1); });
+  CHECK(contains(size, "result 0 of "));
+  CHECK(contains(size, "Misshapen"));
+  const std::string refused = refusal_of<Error>(
+      [] { train<Of<Failing, Ddp<{.ranks = 2}>>>(1, {.seed = 5, .threads = 2}); });
+  CHECK(contains(refused, "LibTorch cannot compute"));
+  CHECK(contains(refused, "Failing"));
 }
 
 }  // namespace
