@@ -229,6 +229,58 @@ TEST_CASE_TEMPLATE("each elementwise optimizer follows its formula", T, float, d
   on_every_instruction_set([] { follow_each<T>(Elementwise()); });
 }
 
+/// Follows `paper` beside the formula that stands beside a kernel, both in double.
+///   paper   paper(t, p, g, a, b) updates a parameter p and two states by a gradient, in step t from 1
+template <class Options>
+void check_formula(const Options& options, double rate, double decay, auto paper) {
+  kernel::OneParameter one{0.3, 0, rate, decay, 1};
+  double p = one.value, a = 0, b = 0;
+  const std::vector<double> gradients = normal_values<double>(steps, 5, 0.5);
+  for (int t = 1; t <= steps; ++t) {
+    one.gradient = gradients[t - 1];
+    one.step = t;
+    kernel::update_one(options, one);
+    paper(t, p, gradients[t - 1], a, b);
+    CHECK(std::abs(one.value - p) <= 1e-13);
+  }
+}
+
+TEST_CASE("the formula beside each kernel is that of its paper") {
+  for (const bool coupled : {false, true}) {
+    CAPTURE(coupled);
+    const auto adam = [=](int t, double& p, double g, double& m, double& v) {
+      if (coupled) {
+        g += 0.1 * p;
+      } else {
+        p -= 0.01 * 0.1 * p;
+      }
+      m = 0.9 * m + 0.1 * g;
+      v = 0.99 * v + 0.01 * g * g;
+      p -= 0.01 * (m / (1 - std::pow(0.9, t))) / (std::sqrt(v / (1 - std::pow(0.99, t))) + 1e-8);
+    };
+    if (coupled) {
+      check_formula(AdamOptions{.beta2 = 0.99}, 0.01, 0.1, adam);
+    } else {
+      check_formula(AdamWOptions{.beta2 = 0.99}, 0.01, 0.1, adam);
+    }
+  }
+  for (const bool nesterov : {false, true}) {
+    CAPTURE(nesterov);
+    check_formula(SgdOptions{.momentum = 0.8, .nesterov = nesterov}, 0.02, 0.1,
+                  [=](int, double& p, double g, double& b, double&) {
+                    g += 0.1 * p;
+                    b = 0.8 * b + g;
+                    p -= 0.02 * (nesterov ? g + 0.8 * b : b);
+                  });
+  }
+  check_formula(LionOptions{.beta2 = 0.97}, 0.01, 0.1,
+                [](int, double& p, double g, double& m, double&) {
+                  const double u = 0.9 * m + 0.1 * g;
+                  p = (1 - 0.01 * 0.1) * p - 0.01 * double((u > 0) - (u < 0));
+                  m = 0.97 * m + 0.03 * g;
+                });
+}
+
 TEST_CASE_TEMPLATE("Lion does not move where the average is zero", T, float, double) {
   on_every_instruction_set([] {
     Stream stream(1);
