@@ -121,6 +121,14 @@ void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
   if (group->decay != ParameterGroup::usual) p.decayed = group->decay == ParameterGroup::always;
 }
 
+/// Joins the world. If another rank fails meanwhile, adds where this one was.
+std::unique_ptr<Communicator> join(const RecipeView& recipe, kernel::Stream& stream,
+                                   const World& world) try {
+  return recipe.join_world(stream, world);
+} catch (const RankError& error) {
+  throw RankError(fmt::format("{} Rank {} was joining the others.", error.what(), world.rank));
+}
+
 }  // namespace
 
 TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings)
@@ -166,7 +174,7 @@ TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings set
   if (ranks_are_processes(*recipe_, world)) {
     World joined = world;
     add_facts(joined.facts);
-    communicators_.push_back(recipe_->join_world(*streams_[0], joined));
+    communicators_.push_back(join(*recipe_, *streams_[0], joined));
   } else if (ranks == 1) {
     communicators_.push_back(single_rank());
   } else {

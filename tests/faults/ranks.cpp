@@ -255,6 +255,19 @@ TEST_CASE("a rank dies while another waits for it between steps") {
   check_has(said, " Rank 0 was between steps, and had made 1.");
 }
 
+/// A recipe whose process loses another one while it joins, as it does when that one fails at once.
+struct LosesAnother : RecipeOf<Regression> {
+  std::unique_ptr<Communicator> join_world(kernel::Stream&, const World&) const override {
+    throw RankError("rank 0 has died.");
+  }
+};
+
+TEST_CASE("a rank that loses another one while it joins says so") {
+  CHECK_THROWS_WITH_AS(Trainer<Regression>(std::make_shared<LosesAnother>(),
+                                           {.threads = 1, .world = {.rank = 1, .ranks = 2}}),
+                       "rank 0 has died. Rank 1 was joining the others.", RankError);
+}
+
 /// Knows at which instruction a rank is.
 struct Position : Observer {
   int at = -1;
