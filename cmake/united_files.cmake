@@ -4,7 +4,7 @@
 # linker takes such a file whole, with all libraries that it needs: what one of them needs that many programs do
 # without stays alone, as do those that call it (data/examples is apart from data for Parquet's).
 set(SINTER_UNITED_FOLDERS cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files hugging_face
-  launch model plan report run trainer world)
+  forecast launch model plan report run trainer)
 
 # These need libraries or options that other files of their folder do without. (Two files of a folder may not
 # have the same name in an unnamed namespace.)

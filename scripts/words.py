@@ -13,7 +13,7 @@ import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-most_words = 35
+max_words = 35
 fragments = re.compile(r"(Of|Those|That of|The same|Does so|Likewise)\b")
 no_names = re.compile(r"(so|and|it)\b", re.I)
 abbreviations = re.compile(r"\b(e\.g|i\.e|vs|etc|cf)\.")
@@ -30,8 +30,8 @@ def sentences(text):
 def long_sentences(number, text):
     for sentence in sentences(text):
         count = len(re.findall(r"[\w'’-]*\w[\w'’-]*", sentence))
-        if count > most_words:
-            yield number, f"a sentence of {count} words, the most are {most_words}: “{sentence[:60]}…”"
+        if count > max_words:
+            yield number, f"a sentence of {count} words, the most are {max_words}: “{sentence[:60]}…”"
 
 
 def comment_texts(lines):

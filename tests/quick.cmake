@@ -27,7 +27,7 @@ foreach(name
   recovery/skip_steps
   parallel/ddp_buckets
   trainer/run_state
-  world/forecast
+  forecast/forecast
   report/run_log report/terminal
   generate/sample hugging_face/refusals
   cli/numbers cli/questions

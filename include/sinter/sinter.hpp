@@ -44,8 +44,8 @@
 #include "sinter/comm/nccl.hpp"
 #include "sinter/comm/shared_memory.hpp"
 #include "sinter/comm/world.hpp"
-#include "sinter/world/forecast.hpp"
-#include "sinter/world/measure.hpp"
+#include "sinter/forecast/forecast.hpp"
+#include "sinter/forecast/measure.hpp"
 
 // Checkpoints, weights and a run's folder
 #include "sinter/files/event_file.hpp"

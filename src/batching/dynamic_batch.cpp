@@ -79,10 +79,10 @@ Arrangement batch_dynamically(std::span<const ExampleLength> lengths, int tokens
   while (buffer.fill()) {
     const std::uint64_t draw = kernel::mix_bits(key + kernel::mix(made.ends.size()));
     std::vector<Waiting> batch = buffer.take(tokens, std::size_t(most), draw);
-    const auto most_rows_first = [&](const Waiting& one) {
+    const auto max_rows_first = [&](const Waiting& one) {
       return std::tuple(-lengths[one.number].rows(), one.key());
     };
-    std::ranges::sort(batch, {}, most_rows_first);
+    std::ranges::sort(batch, {}, max_rows_first);
     for (const Waiting& one : batch) made.order.push_back(one.number);
     made.ends.push_back(std::uint32_t(made.order.size()));
   }

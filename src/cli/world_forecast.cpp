@@ -8,8 +8,8 @@
 
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
+#include "sinter/forecast/measure.hpp"
 #include "sinter/hardware/stream.hpp"
-#include "sinter/world/measure.hpp"
 
 namespace sinter::detail::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/matmul_text.hpp"
-#include "sinter/world/forecast.hpp"
+#include "sinter/forecast/forecast.hpp"
 
 namespace sinter::detail::cli {
 

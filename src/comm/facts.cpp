@@ -5,13 +5,13 @@
 #include <cstring>
 #include <utility>
 
-#include "comm/shared_memory/segment.hpp"  // most_ranks
+#include "comm/shared_memory/segment.hpp"  // max_ranks
 #include "sinter/error.hpp"
 
 namespace sinter::detail {
 namespace {
 
-constexpr std::size_t most_told = 8;  // differences
+constexpr std::size_t max_told = 8;  // differences
 
 /// Each text after its length.
 void append(std::string& all, const std::string& text) {
@@ -78,13 +78,13 @@ std::string difference_of_two(const Witness& one, const Witness& other) {
     if (!find(one.facts, fact.name)) compare(fact.name);
   if (names.empty()) return "";
   std::string text = one.name + " and " + other.name + " are not of the same run: ";
-  for (std::size_t k = 0; k < std::min(texts.size(), most_told); ++k)
+  for (std::size_t k = 0; k < std::min(texts.size(), max_told); ++k)
     text += (k ? "; " : "") + texts[k];
   std::string same;
-  for (std::size_t k = 0; k < std::min(names.size(), most_told); ++k)
+  for (std::size_t k = 0; k < std::min(names.size(), max_told); ++k)
     same += (k == 0 ? "" : k + 1 == names.size() ? " and " : ", ") + names[k];
-  if (names.size() > most_told) {
-    const std::string more = std::to_string(names.size() - most_told) + " more";
+  if (names.size() > max_told) {
+    const std::string more = std::to_string(names.size() - max_told) + " more";
     text += "; and so on, in " + more;
     same += " and " + more;
   }
@@ -94,12 +94,12 @@ std::string difference_of_two(const Witness& one, const Witness& other) {
 }  // namespace
 
 void check_place(const World& world) {
-  if (world.ranks < 1 || world.ranks > shared_memory::most_ranks || world.rank < 0 ||
+  if (world.ranks < 1 || world.ranks > shared_memory::max_ranks || world.rank < 0 ||
       world.rank >= world.ranks)
     throw ArgumentError("rank " + std::to_string(world.rank) + " of " +
                         std::to_string(world.ranks) +
                         " ranks cannot be. They are counted from 0, and there are 1 to " +
-                        std::to_string(shared_memory::most_ranks) + ".");
+                        std::to_string(shared_memory::max_ranks) + ".");
   if (world.ranks == 1) return;
   constexpr std::size_t longest_id = 80;
   if (world.id.empty() || world.id.size() > longest_id)

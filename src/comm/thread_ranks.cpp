@@ -99,7 +99,7 @@ struct RankGroup {
   const int ranks;
   std::vector<Transfer> at_work;  // of each rank, the last of all ranks
   std::vector<void*> buffers;
-  std::vector<std::array<double, Communicator::most_values>> values;  // of each rank
+  std::vector<std::array<double, Communicator::max_values>> values;  // of each rank
   Barrier transfers, scalars;
 
   std::vector<std::atomic<std::uint32_t>> begun;  // transfers of all ranks, by each

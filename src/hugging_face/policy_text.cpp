@@ -6,7 +6,7 @@
 namespace sinter::detail::hugging_face {
 
 std::string written(const PolicyText& policy, std::size_t column) {
-  constexpr std::size_t most_columns = 96;
+  constexpr std::size_t max_columns = 96;
   std::string text = fmt::format("{}<{}", policy.name, fmt::join(policy.arguments, ", "));
   if (policy.options.empty()) return text + ">";
   text += policy.arguments.empty() ? "{" : ", {";
@@ -14,7 +14,7 @@ std::string written(const PolicyText& policy, std::size_t column) {
   std::size_t at = hang;
   for (std::size_t k = 0; k < policy.options.size(); ++k) {
     const std::string part = policy.options[k] + (k + 1 < policy.options.size() ? "," : "}>");
-    if (k > 0 && at + 1 + part.size() > most_columns) {
+    if (k > 0 && at + 1 + part.size() > max_columns) {
       text += "\n" + std::string(hang, ' ');
       at = hang;
     } else if (k > 0) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int most_context = 1024;         // tokens of a sequence, to begin with
+constexpr int max_context = 1024;          // tokens of a sequence, to begin with
 constexpr std::size_t policy_column = 13;  // behind "    : Recipe<"
 
 /// All that a recipe's text is made of.
@@ -27,7 +27,7 @@ struct Draft {
   bool has_tokenizer = false;
   std::vector<std::string> notes;
 
-  int context() const { return std::min(model.positions, most_context); }
+  int context() const { return std::min(model.positions, max_context); }
   std::string ids_policy() const { return name + "_ids"; }
 };
 
@@ -86,7 +86,7 @@ std::optional<int> tokens_of(const fs::path& folder, std::vector<std::string>& n
 /// ensures   the result divides it
 int micro_batch(int context, int global) {
   int micro = 1;
-  while (2 * micro <= global && 2 * micro * context <= most_context) micro *= 2;
+  while (2 * micro <= global && 2 * micro * context <= max_context) micro *= 2;
   return micro;
 }
 
@@ -139,13 +139,13 @@ std::string declaration(const Draft& r) {
 
 /// Lines of a comment that hold a text. None ends in a backslash, which would join it to the next.
 std::string comment(const std::string& text) {
-  constexpr std::size_t most_columns = 100;
+  constexpr std::size_t max_columns = 100;
   std::string lines = "//";
   std::size_t at = lines.size();
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = printable(text.substr(begin, end - begin), 4096);
-    if (at > 2 && at + 1 + word.size() > most_columns && !lines.ends_with('\\')) {
+    if (at > 2 && at + 1 + word.size() > max_columns && !lines.ends_with('\\')) {
       lines += "\n//";
       at = 2;
     }

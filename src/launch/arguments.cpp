@@ -6,7 +6,7 @@
 
 #include "base/nearest.hpp"
 #include "cli/numbers.hpp"
-#include "comm/shared_memory/segment.hpp"  // most_ranks
+#include "comm/shared_memory/segment.hpp"  // max_ranks
 #include "sinter/version.hpp"
 
 namespace sinter::detail::launch {
@@ -121,7 +121,7 @@ Parsed parse(std::vector<std::string> words, const std::string& program) {
     throw cli::UsageError(fmt::format("-n N is missing: how many ranks to start, before {}.",
                                       arguments.command.front()));
   arguments.ranks = cli::number_of<int>("-n", value_of(ranks),
-                                        Range().at_least(1).at_most(shared_memory::most_ranks));
+                                        Range().at_least(1).at_most(shared_memory::max_ranks));
   if (shown->count() > 0) arguments.shown = shown_of(value_of(shown));
   if (grace->count() > 0)
     arguments.grace = std::chrono::seconds(

@@ -69,7 +69,7 @@ class Masking {
                last = std::size_t(batch.starts[s + 1] - before);
     std::vector<std::int32_t>&ids = batch.ids[0], &targets = batch.ids[1];
     bool any = false;
-    std::size_t least_row = last;
+    std::size_t min_row = last;
     std::uint64_t least = ~std::uint64_t(0), key = batch.keys[s];
     for (std::size_t row = first; row < last; ++row) {
       const std::uint64_t draw = kernel::mix_bits(key += kernel::mix_step);
@@ -80,10 +80,10 @@ class Masking {
         predict(ids[row], targets[row], draw);
       } else if (may && draw <= least) {
         least = draw;
-        least_row = row;
+        min_row = row;
       }
     }
-    if (!any && least_row < last) predict(ids[least_row], targets[least_row], least);
+    if (!any && min_row < last) predict(ids[min_row], targets[min_row], least);
   }
 
   /// Has a row predict its token, which may no longer be shown.

@@ -7,14 +7,14 @@
 namespace sinter::detail::report {
 namespace {
 
-constexpr std::size_t most_points = 1000;  // of a curve on a page
+constexpr std::size_t max_points = 1000;  // of a curve on a page
 
 /// A curve of each run.
 Chart chart_of(std::span<const RunLog> runs, std::string title, std::string y, double Row::* value,
                bool logarithmic) {
   Chart chart{std::move(title), "step", std::move(y), {}, logarithmic, !logarithmic};
   for (std::size_t k = 0; k < runs.size(); ++k)
-    chart.curves.push_back({runs[k].name, thinned(column(runs[k], value), most_points), int(k)});
+    chart.curves.push_back({runs[k].name, thinned(column(runs[k], value), max_points), int(k)});
   return chart;
 }
 
@@ -24,8 +24,8 @@ Chart loss_chart(std::span<const RunLog> runs) {
     const int colour = int(runs.size() == 1 ? 0 : k);
     const std::string name = runs.size() == 1 ? "" : runs[k].name + ": ";
     chart.curves.push_back(
-        {name + "training", thinned(column(runs[k], &Row::loss), most_points), colour});
-    auto validation = thinned(column(runs[k], &Row::validation_loss), most_points);
+        {name + "training", thinned(column(runs[k], &Row::loss), max_points), colour});
+    auto validation = thinned(column(runs[k], &Row::validation_loss), max_points);
     if (!validation.empty())
       chart.curves.push_back(
           {name + "validation", std::move(validation), runs.size() == 1 ? 1 : colour, true});

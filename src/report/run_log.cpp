@@ -126,8 +126,8 @@ std::string words_of(const Json& command) {
 
 void read_starts(const fs::path& path, RunLog& log) try {
   if (!is_there(path)) return log.notes.emplace_back("There is no run.json."), void();
-  constexpr std::uint64_t most_bytes = 64 << 20;
-  for (const Json& start : parse_json(read_file(InputFile(path, Links::refused), most_bytes))) {
+  constexpr std::uint64_t max_bytes = 64 << 20;
+  for (const Json& start : parse_json(read_file(InputFile(path, Links::refused), max_bytes))) {
     if (!start.is_object()) throw JsonError("it is no list of starts");
     const auto command = start.find("command");
     log.starts.push_back({step_at(start), text_at(start, "date"), text_at(start, "version"),

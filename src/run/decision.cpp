@@ -60,7 +60,7 @@ void take_norm(Machine& machine, const kernel::ClippingRule& rule) {
         kernel::add_squares(machine.stream(), gradients + slice.at(split), slice.size,
                             &machine.decision()->squares);
   });
-  static_assert(kernel::Decision::up_to_squares <= Communicator::most_values);
+  static_assert(kernel::Decision::up_to_squares <= Communicator::max_values);
   ranks.sum(&machine.decision()->loss, traffic::summed_in_norm(m));
   kernel::decide(machine.stream(), rule, machine.loss_scale(), machine.decision());
 }

@@ -33,7 +33,7 @@ void Inputs::begin(const Work& work, BoundProgram& program, bool training) {
 }
 
 int Inputs::iterations() const {
-  return (std::max(work_.sequences, work_.most_sequences) + program_->micro - 1) / program_->micro;
+  return (std::max(work_.sequences, work_.max_sequences) + program_->micro - 1) / program_->micro;
 }
 
 int Inputs::filled() const { return (work_.sequences + program_->micro - 1) / program_->micro; }

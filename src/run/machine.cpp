@@ -192,7 +192,7 @@ void Machine::run_all(Observer* observer) {
   begin_decision(stream_, decision_, work.votes);
   const auto until_applied = program.program.first(program.if_applied);
   const Bound* const bound = program.instructions.data();
-  if (work.sequences >= work.most_sequences) {
+  if (work.sequences >= work.max_sequences) {
     walk(until_applied, program.loop, inputs_.iterations(), [&](int t, int iteration) {
       inputs_.now().iteration = iteration;
       execute(program, bound[t], t, observer);

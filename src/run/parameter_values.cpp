@@ -39,7 +39,7 @@ void ParameterStore::each_resident(Space space, const Parameter& p, FlatSlice ra
     const std::int64_t begin = std::max(range.first, piece.begin);
     const std::int64_t end = std::min(range.first + range.size, piece.begin + piece.size);
     if (begin >= end) continue;
-    std::byte* const at = all + (piece.held + begin - piece.begin) * bytes;
+    std::byte* const at = all + (piece.local + begin - piece.begin) * bytes;
     const std::int64_t size = (end - begin) * bytes, offset = (begin - range.first) * bytes;
     if (is_offloaded(space, p)) {
       visit(std::span(at, std::size_t(size)), offset);

@@ -37,7 +37,7 @@ void poison(TrainerCore& trainer) {
     }
     const std::int64_t bytes = machine.model().sizes.of(Type::gradient);
     for (const ParameterStore::Piece& piece : store.pieces(Space::gradient, p))
-      fill(machine.flat<std::byte>(Space::gradient) + piece.held * bytes, piece.size * bytes);
+      fill(machine.flat<std::byte>(Space::gradient) + piece.local * bytes, piece.size * bytes);
   }
 }
 

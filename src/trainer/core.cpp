@@ -240,7 +240,7 @@ Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
   work.batch = &batch;
   work.first_sequence = part.begin(n);
   work.sequences = part.end(n) - work.first_sequence;
-  work.most_sequences = int((n + ranks - 1) / ranks);
+  work.max_sequences = int((n + ranks - 1) / ranks);
   return work;
 }
 }  // namespace detail
@@ -402,11 +402,11 @@ void TrainerCore::check_predicts() const {
 void TrainerCore::on_micro_batches(const HostBatch& batch,
                                    const std::function<void(const Work&)>& use) const {
   const Work part = part_of(batch, batch.part.rank, batch.part.ranks);
-  for (int done = 0; done < part.most_sequences; done += plan().micro) {
+  for (int done = 0; done < part.max_sequences; done += plan().micro) {
     Work work = part;
     work.first_sequence += std::min(done, part.sequences);
     work.sequences = std::clamp(part.sequences - done, 0, plan().micro);
-    work.most_sequences = std::min(plan().micro, part.most_sequences - done);
+    work.max_sequences = std::min(plan().micro, part.max_sequences - done);
     use(work);
   }
 }

@@ -127,7 +127,7 @@ std::string stage_name(int stage) { return opening(loop_stage_names[stage], "loo
 
 struct Profile::Recorder {
   const PlanView& plan;
-  std::int64_t most_events;
+  std::int64_t max_events;
   OutputFile file;
   At at;
   std::vector<std::unique_ptr<Lane>> lanes;
@@ -135,7 +135,7 @@ struct Profile::Recorder {
   bool written = false;
 
   Recorder(std::filesystem::path path, const PlanView& p, int ranks, std::int64_t room)
-      : plan(p), most_events(room), file(std::move(path)) {
+      : plan(p), max_events(room), file(std::move(path)) {
     for (int r = 0; r < ranks; ++r)
       lanes.push_back(std::make_unique<Lane>(at, std::size_t(room / ranks)));
   }
@@ -181,7 +181,7 @@ std::string Profile::Recorder::text_of(const Kept& kept) const {
                           : fmt::format("steps {} to {}", kept.first_step, kept.last_step);
   if (!kept.all)
     steps +=
-        fmt::format(" of those up to {}: {} events are recorded at most", last_step, most_events);
+        fmt::format(" of those up to {}: {} events are recorded at most", last_step, max_events);
   return steps;
 }
 
@@ -239,7 +239,7 @@ std::string Profile::Recorder::write() {
   std::string text = fmt::format(
       R"({{"displayTimeUnit":"ms","otherData":{{"holds":{},"events":{},"most_events":{},)"
       R"("first_step":{},"last_step":{},"complete":{}}},"traceEvents":[)",
-      json_text(content), kept.events, most_events, kept.first_step, kept.last_step, kept.all);
+      json_text(content), kept.events, max_events, kept.first_step, kept.last_step, kept.all);
   text += "\n";
   write_spans(text);
   for (std::size_t rank = 0; rank < lanes.size(); ++rank) {
@@ -258,8 +258,8 @@ std::string Profile::Recorder::write() {
 }
 
 Profile::Profile(std::filesystem::path file, const PlanView& plan, int ranks,
-                 std::int64_t most_events)
-    : recorder(std::make_unique<Recorder>(std::move(file), plan, ranks, most_events)) {}
+                 std::int64_t max_events)
+    : recorder(std::make_unique<Recorder>(std::move(file), plan, ranks, max_events)) {}
 
 Profile::~Profile() {
   if (recorder->written) return;

@@ -54,7 +54,7 @@ class Slicer {
       if (piece.begin % ChunkSum::elements != 0)
         throw Error("a rank's shard of '" + tensor.view.name + "' begins within a chunk.");
       file.slices.push_back({at + std::uint64_t(piece.begin * each), tensor.view.dtype,
-                             space + piece.held * each, std::size_t(piece.size * each)});
+                             space + piece.local * each, std::size_t(piece.size * each)});
     }
   }
   /// Returns where the share of a rank begins in the file.

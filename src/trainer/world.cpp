@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "forecast/require_fit.hpp"
 #include "sinter/error.hpp"
-#include "world/misfit.hpp"
 
 namespace sinter::detail {
 

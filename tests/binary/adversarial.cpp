@@ -112,7 +112,7 @@ TEST_CASE("a disk that is full stops the run and takes no checkpoint with it") {
   std::string run_folder = trained(scratch, "run", "4"), text = scratch / "text";
   std::string before = content(run_folder + "/last/model.safetensors");
   Words resume{"train", "--data", text, "--out", run_folder, "--steps", "8", "--resume"};
-  Ended full = Process(SINTER_SMALL, resume, "", "", {.most_bytes = 20000}).wait();
+  Ended full = Process(SINTER_SMALL, resume, "", "", {.max_bytes = 20000}).wait();
   CHECK(full.code == 1);
   CHECK(full.says("error: Cannot write"));
   CHECK(content(run_folder + "/last/model.safetensors") == before);
@@ -126,7 +126,7 @@ TEST_CASE("a disk that is full stops the run and takes no checkpoint with it") {
   fs::create_directory(scratch / "empty");
   for (const char* folder : {"e", "new/e", "empty"}) {
     Ended fresh =
-        Process(SINTER_SMALL, {"export", "--out", scratch / folder}, "", "", {.most_bytes = 20000})
+        Process(SINTER_SMALL, {"export", "--out", scratch / folder}, "", "", {.max_bytes = 20000})
             .wait();
     CHECK(fresh.code == 1);
     CHECK(fresh.says("error: Cannot write"));

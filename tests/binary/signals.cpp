@@ -131,7 +131,7 @@ TEST_CASE("when the log cannot grow, the state at hand is saved before the run e
               "0",
               "--out",
               out};
-  Ended ended = Process(SINTER_SMALL, words, "", "", {.most_bytes = 100'000}).wait();
+  Ended ended = Process(SINTER_SMALL, words, "", "", {.max_bytes = 100'000}).wait();
   CHECK(ended.code == 1);
   CHECK(ended.says("metrics.jsonl"));
   CHECK(ended.says("The state after step " + std::to_string(newest_step(out)) + " is saved in "));

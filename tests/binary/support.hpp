@@ -73,8 +73,8 @@ struct Ended {
 
 /// What a process may do.
 struct Limits {
-  rlim_t most_bytes = 0;  // the size at which a file meets a full disk; 0 for no limit
-  bool rights = true;     // if false, root has no more rights to files than others
+  rlim_t max_bytes = 0;  // the size at which a file meets a full disk; 0 for no limit
+  bool rights = true;    // if false, root has no more rights to files than others
 };
 
 /// A process of a binary, whose output goes to files until it ends.
@@ -99,8 +99,8 @@ class Process {
     if (!folder.empty() && chdir(folder.c_str()) != 0) _exit(126);
     if (!limits.rights && geteuid() == 0)
       for (int right : {CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH}) prctl(PR_CAPBSET_DROP, right);
-    if (limits.most_bytes > 0) {
-      rlimit limit{limits.most_bytes, limits.most_bytes};
+    if (limits.max_bytes > 0) {
+      rlimit limit{limits.max_bytes, limits.max_bytes};
       setrlimit(RLIMIT_FSIZE, &limit);
       ::signal(SIGXFSZ, SIG_IGN);
     }

@@ -119,7 +119,7 @@ TEST_CASE("an event file that cannot be written is a warning, and the run goes o
   const Ended ended = Process(SINTER_SMALL,
                               {"train", "--data", text, "--out", out, "--tensorboard", "--steps",
                                "620", "--eval-every", "0", "--save-every", "0"},
-                              "", "", {.most_bytes = 114'000})
+                              "", "", {.max_bytes = 114'000})
                           .wait();
   CHECK_MESSAGE(ended.code == 0, ended.err);
   CHECK(metrics(out).size() == 620);

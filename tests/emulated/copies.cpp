@@ -19,7 +19,7 @@ using sinter::detail::testing::ended_by;
 
 namespace {
 
-__global__ void add_told(double* to, Told<double> value) { *to += *value; }
+__global__ void add_argument(double* to, Argument<double> value) { *to += *value; }
 
 /// A number in the device's memory, 0 at first, and a copy of it.
 struct Copied {
@@ -35,7 +35,8 @@ struct Copied {
   }
   void begin() { begin(copy); }
   void add(double value) {
-    launch(stream, {1, 1}, add_told, reinterpret_cast<double*>(at()), stream.device().tell(value));
+    launch(stream, {1, 1}, add_argument, reinterpret_cast<double*>(at()),
+           stream.device().argument(value));
   }
   double now() { return *OnHost(stream, at(), sizeof(double), Access::read).as<double>(); }
   static double value_of(const BackgroundCopy& copy) {

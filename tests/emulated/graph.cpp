@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph may be told, and which mistakes it shows; that the device's memory is its own.
+// Arguments that change with each run of a graph, the mistakes that it shows, and the device's own memory.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -20,8 +20,8 @@ using sinter::detail::testing::ended_by;
 
 namespace {
 
-__global__ void add_told(double* to, Told<double> value) { *to += *value; }
-__global__ void add_untold(double* to, double value) { *to += value; }
+__global__ void add_argument(double* to, Argument<double> value) { *to += *value; }
+__global__ void add_number(double* to, double value) { *to += value; }
 
 /// A number in the device's memory.
 template <class T>
@@ -42,24 +42,24 @@ bool says(const Ended& ended, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("a graph is told anew what the host says in each run") {
+TEST_CASE("a graph takes new arguments in each run") {
   Stream stream(1);
   const Place<double> sum{stream};
   for (double value : {1., 10., 100.})
     stream.as_graph(alike, [&] {
-      launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(value));
-      launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(value * 2));
+      launch(stream, {1, 1}, add_argument, sum.at(), stream.device().argument(value));
+      launch(stream, {1, 1}, add_argument, sum.at(), stream.device().argument(value * 2));
     });
   CHECK(sum.get() == 333);
 }
 
-TEST_CASE("a number that is not told is noticed when it changes") {
+TEST_CASE("a number that is no argument is noticed when it changes") {
   auto run = [](double second) {
     return ended_by([=] {
       Stream stream(1);
       const Place<double> sum{stream};
       for (double value : {1., second})
-        stream.as_graph(alike, [&] { launch(stream, {1, 1}, add_untold, sum.at(), value); });
+        stream.as_graph(alike, [&] { launch(stream, {1, 1}, add_number, sum.at(), value); });
       if (sum.get() != 1 + second) std::abort();
     });
   };
@@ -67,20 +67,21 @@ TEST_CASE("a number that is not told is noticed when it changes") {
   CHECK(says(run(2), "differ from those that were recorded"));
 }
 
-TEST_CASE("a kernel that is told nothing, or is given memory of the host, is refused in a graph") {
-  auto run = [](bool told, bool on_host) {
+TEST_CASE("an argument outside the device's memory, or memory of the host, is refused in a graph") {
+  auto run = [](bool planned, bool on_host) {
     return ended_by([=] {
       Stream stream(1);
       const Place<double> sum{stream};
       double mine = 0;
       stream.as_graph(alike, [&] {
-        const Told<double> value = told ? stream.device().tell(1.) : Told<double>{1, nullptr};
-        launch(stream, {1, 1}, add_told, on_host ? &mine : sum.at(), value);
+        const Argument<double> value =
+            planned ? stream.device().argument(1.) : Argument<double>{1, nullptr};
+        launch(stream, {1, 1}, add_argument, on_host ? &mine : sum.at(), value);
       });
     });
   };
   CHECK(run(true, false).signal == 0);
-  CHECK(says(run(false, false), "told nothing anew"));
+  CHECK(says(run(false, false), "an Argument that is not in the device's memory"));
   CHECK(says(run(true, true), "memory of the host"));
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("launches that come or stay away are noticed") {
       for (int launches : {first, second})
         stream.as_graph(alike, [&] {
           for (int k = 0; k < launches; ++k)
-            launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(1.));
+            launch(stream, {1, 1}, add_argument, sum.at(), stream.device().argument(1.));
         });
     });
   };
@@ -108,17 +109,18 @@ TEST_CASE("a part of a graph hangs on a number that kernels before it leave") {
   for (int applied : {1, 0, 1}) {
     condition.set(applied);
     stream.as_graph(alike, [&] {
-      stream.only_if(condition.at(),
-                     [&] { launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(1.)); });
-      launch(stream, {1, 1}, add_told, sum.at(), stream.device().tell(100.));
+      stream.only_if(condition.at(), [&] {
+        launch(stream, {1, 1}, add_argument, sum.at(), stream.device().argument(1.));
+      });
+      launch(stream, {1, 1}, add_argument, sum.at(), stream.device().argument(100.));
     });
   }
   CHECK(sum.get() == 302);
 }
 
-TEST_CASE("more is told than a graph has been told before, and no memory is taken in its making") {
+TEST_CASE("a graph takes more arguments than before, and no memory in its making") {
   Stream stream(1);
-  const std::vector<std::int32_t> ids(100'000, 3);  // more than a block of what is told
+  const std::vector<std::int32_t> ids(100'000, 3);  // more than a block of arguments
   DeviceMemory memory(std::int64_t(ids.size() * sizeof ids[0]));
   for (int run = 0; run < 2; ++run)
     stream.as_graph(alike, [&] { put_ids(stream, ids, memory.bytes().data(), 0, 0); });

@@ -14,10 +14,10 @@
 
 namespace {
 /// What is allocated at once has no more bytes.
-std::atomic<std::size_t> most_at_once = SIZE_MAX;
+std::atomic<std::size_t> max_at_once = SIZE_MAX;
 
 void* allocate(std::size_t bytes) {
-  if (bytes <= most_at_once)
+  if (bytes <= max_at_once)
     if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -204,11 +204,11 @@ TEST_CASE(
   RankProcesses ranks(2, [&](const World& world, const Say&) {
     Trainer<Large> trainer({.seed = 3, .threads = 1, .world = world});
     const auto bytes = std::size_t(trainer.plan().parameters) * 4 * 3;  // with AdamW's state
-    most_at_once = bytes / 2 + 4096;
+    max_at_once = bytes / 2 + 4096;
     std::string text = run_network(trainer, folder / "run", Mode::fresh, {.steps = 1});
-    most_at_once = std::size_t(3) << 20;
+    max_at_once = std::size_t(3) << 20;
     trainer.load(folder / "run" / "last");
-    most_at_once = SIZE_MAX;
+    max_at_once = SIZE_MAX;
     trainer.save(folder / std::to_string(world.rank));
     return text;
   });

@@ -138,8 +138,8 @@ ByLibrary allocations_of(const auto& work) {
 }
 
 /// What matrix products may take for packing, once for each thread.
-constexpr int most_requests = 1000;
-constexpr std::size_t most_bytes = 64 << 20;
+constexpr int max_requests = 1000;
+constexpr std::size_t max_bytes = 64 << 20;
 
 /// Lists requests; those of libraries must stay within bounds, ours may be none after the first
 /// step.
@@ -149,8 +149,8 @@ void check(const std::string& name, const ByLibrary& allocations, bool first) {
     std::printf("%s: %s: %d requests, %zu bytes\n", name.c_str(),
                 library.empty() ? "our code" : library.c_str(), sum.requests, sum.bytes);
     if (!library.empty()) {
-      CHECK(sum.requests <= most_requests);
-      CHECK(sum.bytes <= most_bytes);
+      CHECK(sum.requests <= max_requests);
+      CHECK(sum.bytes <= max_bytes);
     } else if (!first) {
       CHECK_MESSAGE(sum.requests == 0, name << ": our code allocates");
     }

@@ -110,7 +110,7 @@ class Ranks {
       const int first = k * plan.micro;
       own.first_sequence += first;
       own.sequences = std::clamp(own.sequences - first, 0, plan.micro);
-      own.most_sequences = std::clamp(own.most_sequences - first, 0, plan.micro);
+      own.max_sequences = std::clamp(own.max_sequences - first, 0, plan.micro);
       machine(rank).train(own);
     });
   }
@@ -156,7 +156,7 @@ class Ranks {
     int n = work.batch->sequences();
     work.first_sequence = n * rank / count();
     work.sequences = n * (rank + 1) / count() - work.first_sequence;
-    work.most_sequences = (n + count() - 1) / count();
+    work.max_sequences = (n + count() - 1) / count();
     return work;
   }
   void on_all(const auto& body) {

@@ -42,7 +42,8 @@ struct Wordy {
 static_assert(hook::shards<Single> == 1 && !hook::splits_weights<Single>);
 static_assert(hook::shards<Zero<{.stage = 3, .ranks = 2}>> == 2);
 static_assert(hook::splits_weights<Zero<{.stage = 3, .ranks = 2}>>);
-static_assert(!hook::splits_weights<Wordy> && is_misfit<hook::splits_weights_hook, Wordy, void>());
+static_assert(!hook::splits_weights<Wordy> &&
+              has_wrong_form<hook::splits_weights_hook, Wordy, void>());
 
 /// A hook that only some options have is absent with the others.
 static_assert(hook::KeepsWhole<Checkpoint<{.policy = selective, .every = 2}>>);

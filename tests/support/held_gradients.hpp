@@ -11,7 +11,7 @@ inline std::vector<FlatSlice> held_gradients(const Machine& machine, const Param
   if (!machine.model().splits(Space::gradient)) return {{p.offset, p.size}};
   std::vector<FlatSlice> held;
   for (const ParameterStore::Piece& piece : machine.parameters().pieces(Space::gradient, p))
-    held.push_back({piece.held, piece.size});
+    held.push_back({piece.local, piece.size});
   return held;
 }
 

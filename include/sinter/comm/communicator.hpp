@@ -119,10 +119,10 @@ class Communicator {
   virtual void wait(const void* data) = 0;
   /// Replaces each of a few values in the device's memory by its sum over the ranks. It is a blocking
   /// transfer of all ranks.
-  /// requires  1 <= count <= most_values
+  /// requires  1 <= count <= max_values
   /// throws    RankError if another rank has failed
   virtual void sum(double* values, int count = 1) = 0;
-  static constexpr int most_values = 32;  ///< maximum count of sum()
+  static constexpr int max_values = 32;  ///< maximum count of sum()
   /// Waits until all ranks have called it. It is a transfer of all ranks. (On a card, its stream waits.)
   /// throws    RankError if another rank has failed
   virtual void barrier();

@@ -21,8 +21,8 @@ struct Mesh {
     std::string_view name{};  ///< unique in the mesh
     int size = 1;             ///< number of ranks along the axis
   };
-  static constexpr int most_axes = 4;  ///< maximum number of axes of a mesh
-  std::array<Axis, most_axes> axes{};  ///< the axes; entries without a name do not count
+  static constexpr int max_axes = 4;  ///< maximum number of axes of a mesh
+  std::array<Axis, max_axes> axes{};  ///< the axes; entries without a name do not count
 
   /// The number of axes.
   constexpr int count() const {
@@ -45,7 +45,7 @@ struct Mesh {
   /// Difference between the numbers of neighbours on an axis.
   constexpr int stride(int axis) const {
     int product = 1;
-    for (int k = axis + 1; k < most_axes; ++k) product *= axes[std::size_t(k)].size;
+    for (int k = axis + 1; k < max_axes; ++k) product *= axes[std::size_t(k)].size;
     return product;
   }
   /// The coordinate of a rank on an axis, from 0.

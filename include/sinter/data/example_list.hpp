@@ -25,9 +25,9 @@ class ExampleList {
   /// Number of entries of HostBatch::ids.
   virtual int inputs() const = 0;
   /// Maximum rows of an example on axis 0.
-  virtual int most_rows() const = 0;
+  virtual int max_rows() const = 0;
   /// Maximum rows of an example on axis 1; 0 if examples have rows only on axis 0.
-  virtual int most_second_rows() const { return 0; }
+  virtual int max_second_rows() const { return 0; }
   /// The rows of an example: of its context and of its label.
   /// requires  0 <= number < size(); also for rows() and append()
   virtual ExampleLength length(std::int64_t number) const = 0;

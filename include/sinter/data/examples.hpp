@@ -97,7 +97,7 @@ class ExampleSet final : public ExampleList {
   std::int64_t size() const override { return std::int64_t(examples.size()); }
   std::int64_t records() const override { return record_count; }
   int inputs() const override { return 2; }
-  int most_rows() const override { return bounds.rows(); }
+  int max_rows() const override { return bounds.rows(); }
   /// The maximum lengths of examples.
   const detail::ExampleLimits& limits() const { return bounds; }
   /// The tokens of examples that stand for no text.

@@ -68,7 +68,7 @@ class LabelledSet final : public ExampleList {
   std::int64_t records() const override { return size(); }
   std::int64_t examples_of(std::int64_t count) const override { return count; }
   int inputs() const override { return form.types ? 3 : 2; }
-  int most_rows() const override { return form.context; }
+  int max_rows() const override { return form.context; }
   ExampleLength length(std::int64_t number) const override;
   /// Appends a sequence, cut to `most` rows in the same way as to `context`.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;

@@ -49,8 +49,8 @@ class PairedExamples final : public ExampleList {
   std::int64_t records() const override { return set.records(); }
   std::int64_t examples_of(std::int64_t count) const override { return set.examples_of(count); }
   int inputs() const override { return 3; }
-  int most_rows() const override { return form.label; }
-  int most_second_rows() const override { return form.text; }
+  int max_rows() const override { return form.label; }
+  int max_second_rows() const override { return form.text; }
   ExampleLength length(std::int64_t number) const override;
   int rows(std::int64_t number) const override { return length(number).label; }
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;

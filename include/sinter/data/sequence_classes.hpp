@@ -12,7 +12,7 @@
 namespace sinter::detail {
 
 /// Why a recipe's model cannot learn the classes of its data's sequences.
-enum class ClassMisfit : std::uint8_t {
+enum class ClassFault : std::uint8_t {
   none,
   no_classes,    // it does not take tokens and a class for each sequence
   other_tokens,  // it takes types of tokens, and the data give none; or the other way round
@@ -36,8 +36,8 @@ constexpr bool takes_sequences_and_classes(std::span<const External> inputs) {
 /// Returns the first reason, or none: so at most one of the rules below fails. The recipe's data
 /// policy has the members `classes`, `types` and `pairs`.
 template <class R>
-constexpr ClassMisfit class_misfit(const Model& model) {
-  using enum ClassMisfit;
+constexpr ClassFault class_fault(const Model& model) {
+  using enum ClassFault;
   const auto inputs = model.externals;
   if (!takes_sequences_and_classes(inputs)) return no_classes;
   if ((inputs.size() == 3) != R::data::types) return other_tokens;
@@ -48,28 +48,28 @@ constexpr ClassMisfit class_misfit(const Model& model) {
 }
 
 SINTER_MODEL_RULE(
-    SequencesHaveClasses, class_misfit<R>(model) != ClassMisfit::no_classes,
+    SequencesHaveClasses, class_fault<R>(model) != ClassFault::no_classes,
     "LabelledText: the model does not learn a class of each sequence. Why: a batch is tokens, with "
     ".types their types, and then one class for each sequence. Fix: a model such as Bert<{.labels "
     "= 2}>, or one whose trace takes g.tokens(), and then g.targets(pooled(0)).");
 SINTER_MODEL_RULE(
-    TypesAreTaken, class_misfit<R>(model) != ClassMisfit::other_tokens,
+    TypesAreTaken, class_fault<R>(model) != ClassFault::other_tokens,
     "LabelledText: data and model do not agree on types of tokens. Why: with .types the data give "
     "the type of each token behind the tokens, and the model must take them there. Fix: .types = "
     "true of the data and .pairs = true of Bert, or neither; DistilBert takes no types.");
-SINTER_MODEL_RULE(TypesSuffice, class_misfit<R>(model) != ClassMisfit::few_types,
+SINTER_MODEL_RULE(TypesSuffice, class_fault<R>(model) != ClassFault::few_types,
                   "LabelledText: the model has fewer types of tokens than a pair. Why: tokens of "
                   "the second text are of type 1, and the model has only 0. Fix: .types = 2 in the "
                   "model, or neither .pairs of it nor .types of the data.");
 SINTER_MODEL_RULE(
-    ClassesSuffice, class_misfit<R>(model) != ClassMisfit::few_classes,
+    ClassesSuffice, class_fault<R>(model) != ClassFault::few_classes,
     "LabelledText: the model has fewer classes than the data. Why: a label may be one that the "
     "model has no logit for. Fix: .labels of the model that are .classes of the data.");
-SINTER_MODEL_RULE(ClassesArePredicted, class_misfit<R>(model) != ClassMisfit::objective,
+SINTER_MODEL_RULE(ClassesArePredicted, class_fault<R>(model) != ClassFault::objective,
                   "LabelledText: an objective with labels. Why: an objective such as MaskedLm says "
                   "which tokens are predicted, and these data have a class of each sequence "
                   "predicted instead. Fix: leave the objective out.");
-SINTER_MODEL_RULE(ClassesSeeNoPadding, class_misfit<R>(model) != ClassMisfit::padding,
+SINTER_MODEL_RULE(ClassesSeeNoPadding, class_fault<R>(model) != ClassFault::padding,
                   "LabelledText: the batching pads sequences. Why: a class is told from the rows "
                   "of its sequence, and rows of padding would be among them. Fix: leave the "
                   "batching out, which is Packed.");

@@ -84,10 +84,10 @@ class UnitTracer {
   /// True if the members of L are those of a layer; otherwise also makes one compile error.
   template <class L>
   static constexpr bool is_layer() {
-    constexpr detail::LayerMisfit misfit = detail::layer_misfit<L, P>();
-    if constexpr (!misfit.member.empty()) {
-      (void)&a_layer_has_another_member<L, Text<misfit.member.size() + 1>(misfit.member),
-                                        Text<misfit.expected.size() + 1>(misfit.expected)>;
+    constexpr detail::LayerFault fault = detail::layer_fault<L, P>();
+    if constexpr (!fault.member.empty()) {
+      (void)&a_layer_has_another_member<L, Text<fault.member.size() + 1>(fault.member),
+                                        Text<fault.expected.size() + 1>(fault.expected)>;
       return false;
     } else {
       return true;

@@ -37,7 +37,7 @@
 namespace sinter::kernel {
 
 /// The widest head, width / heads, that the attention kernels accept.
-inline constexpr int most_head_width = 1024;
+inline constexpr int max_head_width = 1024;
 
 /// Which rows of its sequence a row attends to.
 struct AttentionSpan {

@@ -46,9 +46,9 @@ void add_normalize_forward(Stream& stream, Input<T> a, Input<T> b, Input<T> weig
                            Output<T> h, Tensor<T> y, Output<S> mean, Tensor<S> inverse, double eps);
 
 /// Least number of blocks of rows that normalize_backward() sums apart.
-inline constexpr int least_row_blocks = 32;
+inline constexpr int min_row_blocks = 32;
 /// Elements of S that normalize_backward() needs as scratch; `gradients`: 2 with a bias, else 1.
-constexpr std::int64_t normalize_scratch(int gradients, int width, int blocks = least_row_blocks) {
+constexpr std::int64_t normalize_scratch(int gradients, int width, int blocks = min_row_blocks) {
   return std::int64_t{blocks} * gradients * width;
 }
 
@@ -62,13 +62,13 @@ constexpr std::int64_t normalize_scratch(int gradients, int width, int blocks = 
 ///   dbias    Σ_r dy; empty for RMS norm, and where dweight is
 ///   mean     empty for RMS norm
 ///   scratch  normalize_scratch() elements for `blocks` blocks, not needed if dweight is empty
-///   blocks   at least least_row_blocks, which is what the CPU uses. A card reads rows only once if
+///   blocks   at least min_row_blocks, which is what the CPU uses. A card reads rows only once if
 ///            there are several blocks for each of its multiprocessors
 /// x, dy, dh_in, dx, dx2: rows × width; dx or dx2 may be dy or dh_in.
 template <class T, class S, class G>
 void normalize_backward(Stream& stream, Input<T> x, Input<T> weight, Input<S> mean,
                         Input<S> inverse, Input<T> dy, Input<T> dh_in, Tensor<T> dx, Output<T> dx2,
                         Tensor<G> dweight, Output<G> dbias, S* scratch,
-                        int blocks = least_row_blocks);
+                        int blocks = min_row_blocks);
 
 }  // namespace sinter::kernel

@@ -50,11 +50,11 @@ struct Rotary {
 };
 
 /// The most columns of a table of angles: the width of the widest head that can be rotated.
-inline constexpr int most_rotary_width = 8192;
+inline constexpr int max_rotary_width = 8192;
 
 /// table(p, i) = cos(p θ_i) and table(p, d / 2 + i) = sin(p θ_i) for each position p of the longest
 /// sequence, with θ_i the angle of number i. Both are rounded once from double precision. table: at
-/// least one row for each position × d, where d is even and at most most_rotary_width. Further rows
+/// least one row for each position × d, where d is even and at most max_rotary_width. Further rows
 /// stay as they are.
 template <class S>
 void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Tensor<S> table);

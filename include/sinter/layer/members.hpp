@@ -84,16 +84,16 @@ constexpr bool keeps_shape() {
 
 /// A member of a layer that is missing or of the wrong kind, and what is expected of it. Both are
 /// empty if nothing is wrong.
-struct LayerMisfit {
+struct LayerFault {
   std::string_view member{}, expected{};
 };
 
 template <class Fact>
 constexpr bool is_bool = std::same_as<Fact, const bool>;
 
-/// The first misfit among the members that describe layer L, with the precision policy P.
+/// The first fault among the members that describe layer L, with the precision policy P.
 template <class L, class P>
-constexpr LayerMisfit member_misfit() {
+constexpr LayerFault member_fault() {
   if constexpr (!std::is_empty_v<L>) return {"data", "none; all members are static"};
   if constexpr (!HasWidthsIn<L>) return {"in", "constexpr std::array of 1-4 int"};
   if constexpr (!HasWidthsOut<L>) return {"out", "constexpr std::array of 1-3 int"};
@@ -133,10 +133,10 @@ constexpr LayerMisfit member_misfit() {
 template <class L, class P>
 concept HasForward = requires(Context<L, P>& c) { L::forward(c); };
 
-/// The first misfit among the members that compute: forward(), or object() instead.
-/// requires  member_misfit<L, P>() finds none
+/// The first fault among the members that compute: forward(), or object() instead.
+/// requires  member_fault<L, P>() finds none
 template <class L, class P>
-constexpr LayerMisfit function_misfit() {
+constexpr LayerFault function_fault() {
   if constexpr (!HasObject<L, P>) {
     if constexpr (!HasForward<L, P>) return {"forward", "static void forward(auto& c)"};
   } else {
@@ -148,14 +148,14 @@ constexpr LayerMisfit function_misfit() {
   return {};
 }
 
-/// The first misfit of the layer L with the precision policy P.
+/// The first fault of the layer L with the precision policy P.
 template <class L, class P>
-constexpr LayerMisfit layer_misfit() {
-  constexpr LayerMisfit misfit = member_misfit<L, P>();
-  if constexpr (misfit.member.empty()) {
-    return function_misfit<L, P>();
+constexpr LayerFault layer_fault() {
+  constexpr LayerFault fault = member_fault<L, P>();
+  if constexpr (fault.member.empty()) {
+    return function_fault<L, P>();
   } else {
-    return misfit;
+    return fault;
   }
 }
 

@@ -15,7 +15,7 @@ using RotaryOptions = kernel::Rotary;
 /// × (Heads + 2 KeyHeads) D (q, k, v). Keeps nothing; the angles are computed in double precision.
 template <int Heads, int KeyHeads, int D, RotaryOptions O = {}>
 struct Rotary {
-  static_assert(D % 2 == 0 && D <= kernel::most_rotary_width,
+  static_assert(D % 2 == 0 && D <= kernel::max_rotary_width,
                 "Rotary: the width of a head is odd or too large.");
   static constexpr std::array in{Heads * D, KeyHeads* D, KeyHeads* D};
   static constexpr std::array out{(Heads + 2 * KeyHeads) * D};

@@ -33,7 +33,7 @@ inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{4} << 20;
 #ifdef SINTER_CUDA
 inline constexpr int norm_row_blocks = 4 * 132;
 #else
-inline constexpr int norm_row_blocks = kernel::least_row_blocks;
+inline constexpr int norm_row_blocks = kernel::min_row_blocks;
 #endif
 
 /// A tensor whose elements the host cannot reach. Kernels accept it like any other tensor.

@@ -12,7 +12,7 @@ namespace sinter {
 /// another order.) x, y: rows × W. Nothing is learnt; the angles are computed in double precision.
 template <int W>
 struct AddSinusoids {
-  static_assert(W % 2 == 0 && W <= kernel::most_rotary_width,
+  static_assert(W % 2 == 0 && W <= kernel::max_rotary_width,
                 "AddSinusoids: the width is odd or too large.");
   static constexpr std::array in{W};
   static constexpr std::array out{W};

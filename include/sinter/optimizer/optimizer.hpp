@@ -107,7 +107,7 @@ class Updater {
           const std::int64_t last = std::min(slice.first + slice.size, alike.first + alike.size);
           if (first < last)
             Optimizer::update(
-                options, stretch({first, last - first}, alike.decayed, alike.learning_rate, slice));
+                options, span_of({first, last - first}, alike.decayed, alike.learning_rate, slice));
         }
       }
     });
@@ -117,7 +117,7 @@ class Updater {
   /// Calls Optimizer::update for a parameter in a slice.
   void one(const Parameter& p, const PlacedSlice& slice) const {
     const Param& param = p.layer->params[p.number];
-    SpanOfParameter<M, G, S, C> s{stretch({p.offset, p.size}, p.decayed, p.learning_rate, slice),
+    SpanOfParameter<M, G, S, C> s{span_of({p.offset, p.size}, p.decayed, p.learning_rate, slice),
                                   *p.layer,
                                   p.number,
                                   param.rows,
@@ -141,7 +141,7 @@ class Updater {
     return any_has_shapes && model.region_of(spaces[j]).shape.has_value();
   }
   /// A part of a slice.
-  ParameterSpan<M, G, S, C> stretch(FlatSlice part, bool decayed, double rate,
+  ParameterSpan<M, G, S, C> span_of(FlatSlice part, bool decayed, double rate,
                                     const PlacedSlice& slice) const {
     const std::int64_t at = part.first - slice.first;
     ParameterSpan<M, G, S, C> s{machine.stream(),

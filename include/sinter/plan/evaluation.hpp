@@ -99,12 +99,12 @@ struct EvaluationSearch {
 /// the rows.
 template <const Model& model, int Micro, EvaluationSearch Search, ForwardProgram Forward,
           int Tries = 6>
-constexpr int most_sequences() {
+constexpr int max_sequences() {
   if constexpr (Tries == 0 || Search.low >= Search.high || Search.next <= Search.low) {
     return Search.low;
   } else {
     constexpr std::int64_t bytes = evaluation_bytes(model, Micro, Search.next, Forward);
-    return most_sequences<model, Micro, Search.after(bytes), Forward, Tries - 1>();
+    return max_sequences<model, Micro, Search.after(bytes), Forward, Tries - 1>();
   }
 }
 

@@ -55,7 +55,7 @@ constexpr std::vector<OwnedSlice> owned_slices(const Model& model, int ranks) {
   }
   std::vector<std::int64_t> ends(std::size_t(ranks), 0);
   for (OwnedSlice& slice : slices) {
-    slice.held = ends[std::size_t(slice.owner)];
+    slice.local = ends[std::size_t(slice.owner)];
     ends[std::size_t(slice.owner)] += slice.size;
   }
   return slices;

@@ -73,7 +73,7 @@ template <class P>
 using StateOf = typename detail::StateTypeOf<P>::type;
 
 /// Updates parameters from gradients that are reduced and final.
-///   update(options, stretch)       advances the master weights of a ParameterSpan by one step;
+///   update(options, span)       advances the master weights of a ParameterSpan by one step;
 ///                                  ParameterSpan::decision unscales and clips the gradients
 ///   regions                        all the state that must be in checkpoints
 ///   learning_rate(options)         the rate before the schedule

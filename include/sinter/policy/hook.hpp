@@ -95,7 +95,7 @@ constexpr auto hooks_among(HookList<Hooks...>) {
 /// True if a member of the policy P has the hook's name, but not its form. The binary's verbs call members
 /// of data, so there even a private one counts.
 template <class Hook, class P, class R>
-constexpr bool is_misfit() {
+constexpr bool has_wrong_form() {
   if constexpr (Hook::template found<P, R>) {
     return false;
   } else if constexpr (std::same_as<typename P::slot, slot::data>) {
@@ -104,12 +104,12 @@ constexpr bool is_misfit() {
     return Hook::template named<P, R>();
   }
 }
-/// Index of the first hook of a list that a member of the policy P of the recipe R is_misfit() for; the
+/// Index of the first hook of a list that a member of the policy P of the recipe R has_wrong_form() for; the
 /// list's size if there is none.
 template <class P, class R, class... Hooks>
-constexpr std::size_t first_misfit(HookList<Hooks...>) {
-  const std::array misfits{is_misfit<Hooks, P, AskedBy<Hooks, R>>()...};
-  return std::size_t(std::ranges::find(misfits, true) - misfits.begin());
+constexpr std::size_t first_wrong(HookList<Hooks...>) {
+  const std::array wrong{has_wrong_form<Hooks, P, AskedBy<Hooks, R>>()...};
+  return std::size_t(std::ranges::find(wrong, true) - wrong.begin());
 }
 
 }  // namespace sinter::detail

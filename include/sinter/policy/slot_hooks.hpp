@@ -209,10 +209,9 @@ using HooksFor = decltype(hooks_of(std::type_identity<typename P::slot>{}));
 template <class P, class R>
 [[nodiscard]] constexpr bool hooks_fit() {
   using Hooks = HooksFor<P>;
-  constexpr std::size_t misfit = first_misfit<P, R>(Hooks{});
-  if constexpr (misfit < Hooks::size)
-    (void)&Hooks::template At<misfit>::template has_another_form<P>;
-  return misfit == Hooks::size;
+  constexpr std::size_t wrong = first_wrong<P, R>(Hooks{});
+  if constexpr (wrong < Hooks::size) (void)&Hooks::template At<wrong>::template has_another_form<P>;
+  return wrong == Hooks::size;
 }
 }  // namespace detail
 

@@ -39,9 +39,9 @@ struct FlatSlice {
 /// share the update (Model::shares_update), the rank's shard or one of its owned slices. `first` is its place in
 /// whole spaces.
 struct ShardSlice : FlatSlice {
-  std::int64_t held;  ///< its place in spaces of which a rank stores only its shards
-  /// The slice's place in a space: `held` if the space is split, else `first`.
-  std::int64_t at(bool split) const { return split ? held : first; }
+  std::int64_t local;  ///< its place in spaces of which a rank stores only its shards
+  /// The slice's place in a space: `local` if the space is split, else `first`.
+  std::int64_t at(bool split) const { return split ? local : first; }
 };
 
 /// A shard that is not an equal part: a matrix, or all vectors of a unit together.
@@ -176,7 +176,7 @@ struct Model {
   /// maximum that a rank owns.
   constexpr std::int64_t held_elements() const {
     std::int64_t most = owned.empty() ? elements() / shards : 0;
-    for (const detail::OwnedSlice& slice : owned) most = std::max(most, slice.held + slice.size);
+    for (const detail::OwnedSlice& slice : owned) most = std::max(most, slice.local + slice.size);
     return most;
   }
   /// Trained elements of a space for which each rank has room.
@@ -217,7 +217,7 @@ struct Model {
     if (!splits(space)) return element;
     if (owned.empty()) return element / shards;
     const detail::OwnedSlice& slice = owned_at(element);
-    return slice.held + element - slice.first;
+    return slice.local + element - slice.first;
   }
   /// The slice of a unit's decayed or undecayed parameters.
   /// requires  the unit is trained

@@ -122,14 +122,14 @@ class Verifier {
     Cell& c = cell(space, unit);
     c.open = c.carried = true;
     // What is not trained is not split.
-    c.has = model.is_trained(unit) ? held(space) : OnRanks::whole;
+    c.has = model.is_trained(unit) ? stored_as(space) : OnRanks::whole;
   }
   /// True if the masters or the state of a unit live outside of the arena.
   constexpr bool comes_and_goes(Space space, int unit) const {
     return offload && model.is_offloaded(space) && model.is_trained(unit);
   }
   /// Returns what each rank stores of a space between steps: its shard, or the whole.
-  constexpr OnRanks held(Space space) const {
+  constexpr OnRanks stored_as(Space space) const {
     return model.shares(space) ? OnRanks::shard : OnRanks::whole;
   }
   constexpr void demand(bool holds, const char* rule) {
@@ -217,7 +217,7 @@ class Verifier {
   }
   /// What a rank has of gradients while contributions are added.
   constexpr OnRanks made_as(Space space) const {
-    if (space != gradients) return held(space);
+    if (space != gradients) return stored_as(space);
     return purpose.reduces ? OnRanks::partial : OnRanks::whole;
   }
   /// Checks and updates what a rank has, for instructions other than transfers. They need whole arrays,

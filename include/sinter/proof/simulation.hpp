@@ -20,7 +20,7 @@ class Simulation {
     std::size_t next = 0;  // index of its next event
     bool in_both = false;  // it has started the next event's transfer, and waits for it
     bool come = false;     // it has computed what is before the next event
-    Queue queues[Mesh::most_axes];
+    Queue queues[Mesh::max_axes];
     RankTime time;
   };
 
@@ -33,7 +33,7 @@ class Simulation {
   };
   const Mesh mesh;
   const int axis_count = mesh.count();
-  Along axes[Mesh::most_axes]{};
+  Along axes[Mesh::max_axes]{};
   std::vector<Rank> ranks;
   std::vector<std::vector<Event>> said;  // by rank, or once, if all communicate alike
   std::vector<int> changed;              // ranks for which a transfer may have become possible

@@ -196,7 +196,7 @@ struct PlanAsIs {
     constexpr int micro = R::batch::micro;
     constexpr EvaluationSearch search(micro, evaluation_bound(micro, R::data::context),
                                       training.persistent, evaluation_peak, bytes);
-    return most_sequences<Training::model, micro, search, forward_program<R>>();
+    return max_sequences<Training::model, micro, search, forward_program<R>>();
   }();
   static constexpr FrozenUnits<Training::plans_per_block * Training::count.blocks,
                                Training::count.nodes>

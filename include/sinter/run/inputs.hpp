@@ -23,7 +23,7 @@ struct Work {
   int first_sequence = 0, sequences = 0;  ///< this rank's part
   /// Sequences of the largest part of any rank, or 0 without other ranks. All ranks run the micro-batches
   /// that this takes, even if empty, because an instruction in the loop may wait for all ranks.
-  int most_sequences = 0;
+  int max_sequences = 0;
   std::int64_t step = 0;     ///< the current step, from 1
   std::uint64_t seed = 0;    ///< seed of dropout
   double loss_weight = 0;    ///< 1 / (predictions of the whole global batch)

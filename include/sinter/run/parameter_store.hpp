@@ -35,7 +35,7 @@ class ParameterStore {
   /// Elements of a parameter that lie side by side in a space.
   struct Piece {
     std::int64_t begin, size;  ///< range in the parameter, or in its state in the space
-    std::int64_t held;         ///< index of the first in the space
+    std::int64_t local;        ///< index of the first in the space
   };
 
   ///   arena            the rank's memory, laid out as the plan says

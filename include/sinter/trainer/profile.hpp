@@ -26,7 +26,7 @@ inline constexpr const char* loop_stage_names[]{"read", "step", "evaluate", "rec
 /// inside. Rank 0 also has the stages of the loop. Times are in microseconds since the profile was
 /// made.
 ///
-/// There is room for most_events spans. If that does not suffice, the trace ends before the stage
+/// There is room for max_events spans. If that does not suffice, the trace ends before the stage
 /// of the loop that does not fit, so that all its stages are whole. Its "otherData" describes what
 /// it holds.
 class Profile {
@@ -35,7 +35,7 @@ class Profile {
   /// requires  plan outlives the profile; ranks >= 1
   /// throws    FileError if the file cannot be written
   Profile(std::filesystem::path file, const detail::PlanView& plan, int ranks,
-          std::int64_t most_events = 200'000);
+          std::int64_t max_events = 200'000);
   /// Writes the recorded spans if finish() was not called, and ignores errors.
   ~Profile();
   Profile(const Profile&) = delete;

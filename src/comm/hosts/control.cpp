@@ -22,7 +22,7 @@ struct Control::Message {
   std::int64_t number = 0;  // of a sum
   std::int64_t begun = 0;   // transfers and sums
   Failure failure{};        // fails
-  double at[Communicator::most_values]{};
+  double at[Communicator::max_values]{};
 };
 
 Control::Control(const Roster& all, int rank, milliseconds timeout)
@@ -222,7 +222,7 @@ void Control::take(std::size_t p, const Message& message) {
       peer.begun = message.begun;
       break;
     case Message::parts:
-      if (is_hub() && message.count >= 1 && message.count <= Communicator::most_values)
+      if (is_hub() && message.count >= 1 && message.count <= Communicator::max_values)
         add(rank, message.number, message.count, message.at);
       break;
     case Message::wholes:

@@ -91,7 +91,7 @@ class Control {
   struct Gathering {  // the sum that is at work, at rank 0
     std::int64_t number = 0;
     int come = 0;
-    std::vector<std::array<double, Communicator::most_values>> values{};
+    std::vector<std::array<double, Communicator::max_values>> values{};
     std::vector<int> counts{};  // 0: has not come
   };
 
@@ -110,7 +110,7 @@ class Control {
   Time suspected_at{};
   std::int64_t sums = 0;  // that this rank has begun
   std::int64_t summed = 0;
-  std::array<double, Communicator::most_values> totals{};
+  std::array<double, Communicator::max_values> totals{};
   bool has_left = false;
   std::thread listener;
 

@@ -27,11 +27,11 @@ void for_each_host(const Roster& roster, const F& f) {
     f(roster.begins[std::size_t(h) + 1] - roster.begins[std::size_t(h)]);
 }
 int fewest_ranks(const Roster& roster) {
-  int fewest = shared_memory::most_ranks;
+  int fewest = shared_memory::max_ranks;
   for_each_host(roster, [&](int ranks) { fewest = std::min(fewest, ranks); });
   return fewest;
 }
-int most_ranks(const Roster& roster) {
+int max_ranks(const Roster& roster) {
   int most = 1;
   for_each_host(roster, [&](int ranks) { most = std::max(most, ranks); });
   return most;
@@ -50,7 +50,7 @@ Line::Line(const Roster& all, Control& conversation, const World& world)
   of_host.timeout = to_connect;
   shared_memory::Layout layout = shared_memory::Layout::of(locals());
   layout.depth = depth;
-  layout.chunk = shared_memory::Layout::of(most_ranks(all)).chunk;
+  layout.chunk = shared_memory::Layout::of(max_ranks(all)).chunk;
   segment = shared_memory::gather(of_host, layout);
   open.resize(depth);
   if (local() >= lanes) return;

@@ -9,9 +9,9 @@
 
 namespace sinter::detail::hosts {
 
-Link::Link(Descriptor connected, std::size_t most_pieces) : socket(std::move(connected)) {
-  out.ring.resize(most_pieces);
-  in.ring.resize(most_pieces);
+Link::Link(Descriptor connected, std::size_t max_pieces) : socket(std::move(connected)) {
+  out.ring.resize(max_pieces);
+  in.ring.resize(max_pieces);
 }
 
 std::uint64_t Link::Queue::add(Piece piece) {

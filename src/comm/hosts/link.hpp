@@ -32,7 +32,7 @@ class Link {
   /// None, over which nothing goes.
   Link() = default;
   /// requires  no more pieces wait at a time, in either direction
-  Link(Descriptor connected, std::size_t most_pieces);
+  Link(Descriptor connected, std::size_t max_pieces);
 
   bool is_there() const { return socket.get() >= 0; }
   bool is_broken() const { return broken; }

@@ -105,7 +105,7 @@ class NcclRank final : public Communicator {
   int rank() const override { return me; }
   int ranks() const override { return count; }
   void wait(const void* data) override {
-    if (device().mode == kernel::Mode::tell) return;
+    if (device().mode == kernel::Mode::update) return;
     run_group();
     done.at(data).hold(device().raw);
   }
@@ -134,7 +134,7 @@ class NcclRank final : public Communicator {
   void start_transfer(const Transfer& transfer) override {
     Event& ends = done[transfer.data];  // made before anything is captured
     if (transfer.operation == Operation::all_to_all) make_room(bytes_of(transfer));
-    if (device().mode == kernel::Mode::tell) return;
+    if (device().mode == kernel::Mode::update) return;
     if (!is_between_two(transfer.operation)) run_group();
     begins.record(device().raw);
     begins.hold(transfers);

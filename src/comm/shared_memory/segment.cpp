@@ -171,7 +171,7 @@ Failure::Kind Segment::missing(int rank, Clock::time_point last) {
 Failure::Kind Segment::loss_of(int rank, Clock::time_point since) {
   if (has_died(rank)) return Failure::died;
   const Lookout::Times seen = lookout.look(rank, state(rank).process, since);
-  if (seen.stopped > most_suspended) return Failure::suspended;
+  if (seen.stopped > max_suspended) return Failure::suspended;
   return seen.waited > patience ? Failure::stalled : Failure::none;
 }
 
@@ -221,7 +221,7 @@ void Segment::throw_failure() const {
                       again);
     case Failure::suspended:
       throw RankError(self + " cannot go on: " + other + " has been stopped, as by SIGSTOP, for " +
-                      seconds(most_suspended) + "." + again);
+                      seconds(max_suspended) + "." + again);
     case Failure::differs:
       throw RankError(
           self + " cannot go on: " + other + " is at another transfer than others, " +

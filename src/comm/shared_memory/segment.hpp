@@ -49,7 +49,7 @@ struct RankState {
   Count scalars;  ///< values that it has put below
   Count
       bell;  ///< how often it had to look around: something was sent to it, or taken of what it sent
-  double values[2][Communicator::most_values];
+  double values[2][Communicator::max_values];
   std::int64_t count;  ///< of the elements of its transfer, before it stages the first chunk
   std::int32_t bytes;  ///< of an element
   std::int32_t peer;   ///< of its transfer; -1 if there is none
@@ -68,10 +68,10 @@ struct Failure {
   std::uint16_t rank = 0;
 };
 
-constexpr int most_ranks = 1024;
+constexpr int max_ranks = 1024;
 constexpr std::chrono::milliseconds look_around{100};  ///< at most so long, a death is not noticed
 /// A rank that is stopped for longer is given up.
-constexpr std::chrono::milliseconds most_suspended{3500};
+constexpr std::chrono::milliseconds max_suspended{3500};
 constexpr std::uint32_t layout_version = 7;
 
 /// The layout of a segment's buffer.

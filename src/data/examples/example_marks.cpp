@@ -33,7 +33,7 @@ HostBatch unanswered(auto set, const Tokenizer& tokenizer, std::span<const std::
   set.add_turns(asked);
   HostBatch batch;
   batch.ids.resize(std::size_t(set.inputs()));
-  set.append(batch, set.size() - 1, set.most_rows());
+  set.append(batch, set.size() - 1, set.max_rows());
   return batch;
 }
 

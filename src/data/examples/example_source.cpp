@@ -21,7 +21,7 @@ void require_fit(const ExampleList& set, ExampleRange range, int sequences) {
                     range.count, range.first, set.size()));
   if (sequences < 1)
     throw ArgumentError(fmt::format("A batch must have at least 1 example, not {}.", sequences));
-  const int most = std::max(set.most_rows(), set.most_second_rows());
+  const int most = std::max(set.max_rows(), set.max_second_rows());
   if (std::int64_t{sequences} * most > std::numeric_limits<std::int32_t>::max())
     throw ArgumentError(
         fmt::format("A batch of {} examples of up to {} rows may have more than 2^31 - 1 rows. Use "
@@ -33,7 +33,7 @@ SamplerState start(const ExampleList& set, ExampleRange range, std::string order
                    std::uint64_t seed = 0) {
   return {.order = std::move(order),
           .seed = seed,
-          .context = std::uint64_t(set.most_rows()) + std::uint64_t(set.most_second_rows()),
+          .context = std::uint64_t(set.max_rows()) + std::uint64_t(set.max_second_rows()),
           .data_size = std::uint64_t(range.count),
           .data_hash = set.hash()};
 }
@@ -154,7 +154,7 @@ bool ExampleBatches::next(HostBatch& batch) {
 
 bool ExampleBatches::draw(BatchDraw& draw) {
   const BatchShape shape =
-      options.shapes ? options.shapes(now.items) : BatchShape{options.sequences, set->most_rows()};
+      options.shapes ? options.shapes(now.items) : BatchShape{options.sequences, set->max_rows()};
   const std::uint64_t count =
       batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
   draw.items.clear();
@@ -203,7 +203,7 @@ double ExampleBatches::padding() const {
       rows += set->length(numbers.back()).rows();
     }
     each_part(numbers, [&](std::span<const std::int64_t> part) {
-      const int padded = padded_length(part, set->most_rows());
+      const int padded = padded_length(part, set->max_rows());
       for (std::int64_t number : part) padding += padded - set->rows(number);
     });
   }
@@ -225,7 +225,7 @@ bool EvaluationExamples::next(HostBatch& batch) {
 bool EvaluationExamples::draw(BatchDraw& draw) {
   const auto left = range.count - std::int64_t(now.position);
   const auto count = std::min<std::int64_t>(sequences, left);
-  draw.length = set->most_rows();
+  draw.length = set->max_rows();
   draw.items.clear();
   draw.keys.clear();
   for (std::int64_t k = 0; k < count; ++k) {

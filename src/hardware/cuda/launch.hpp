@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How kernels are launched. A stream launches a kernel directly, records the launch as a part of a
-// graph, or, when that graph is about to run again, only tells the kernel what the host has to say in
-// this run. All three are the same calls of launch() and tell().
+// graph, or, when that graph is about to run again, only gives the kernel the arguments of this run. All
+// three are the same calls of launch() and argument().
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "hardware/cuda/argument_memory.hpp"
 #include "hardware/cuda/graphs_by_shape.hpp"
 #include "hardware/cuda/language.hpp"
-#include "hardware/cuda/told_memory.hpp"
 #include "sinter/hardware/stream.hpp"
 
 #ifdef __CUDACC__
@@ -24,10 +24,10 @@ struct cublasLtContext;
 
 namespace sinter::kernel {
 
-/// What the host tells a kernel, and may tell it anew in each run of a graph: in the launch itself,
-/// or at a place in the device's memory.
+/// An argument of a kernel that may change with each run of a graph. It travels in the launch itself, or lies
+/// in the device's memory.
 template <class T>
-struct Told {
+struct Argument {
   T value;
   const T* at;  ///< null in a direct launch
 
@@ -42,14 +42,14 @@ struct Grid {
 };
 
 /// The most shared memory that a block can have on the thread's card.
-int most_shared_bytes();
+int max_shared_bytes();
 
 /// Returns the number of blocks for `count` items, `each` in a block.
 inline unsigned blocks_of(std::int64_t count, int each) {
   return unsigned((count + each - 1) / each);
 }
 
-enum class Mode : std::uint8_t { direct, record, tell };
+enum class Mode : std::uint8_t { direct, record, update };
 
 #ifdef __CUDACC__
 /// A graph that is ready to be launched.
@@ -74,16 +74,16 @@ struct Stream::Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// What the kernel that is launched next, and no other, is told.
+  /// Returns an argument for the kernel that is launched next, and for no other.
   template <class T>
-  Told<T> tell(const T& value) {
+  Argument<T> argument(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (mode == Mode::direct) return {value, nullptr};
-    return {value, reinterpret_cast<const T*>(told.add(&value, sizeof(T)))};
+    return {value, reinterpret_cast<const T*>(arguments.add(&value, sizeof(T)))};
   }
 
   Mode mode = Mode::direct;
-  ToldMemory told;               // in the run of a graph that is being made or launched
+  ArgumentMemory arguments;      // in the run of a graph that is being made or launched
   std::byte* scratch = nullptr;  // of a contract's kernels, from one to the next
 #ifdef __CUDACC__
   cudaStream_t raw = nullptr;   // where launches go
@@ -122,7 +122,7 @@ void launch(Stream& stream, const Grid& grid, void (*kernel)(P...), const A&... 
   Stream::Pool& device = stream.device();
   if (grid.blocks.x == 0) return;
 #ifdef __CUDACC__
-  if (device.mode == Mode::tell) return;
+  if (device.mode == Mode::update) return;
   if (grid.shared_bytes > 48 << 10)
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, grid.shared_bytes);
   kernel<<<grid.blocks, grid.threads, std::size_t(grid.shared_bytes), device.raw>>>(

@@ -109,7 +109,7 @@ namespace {
 void put(kernel::Stream& stream, std::byte* to, std::size_t bytes, auto fill) {
   kernel::Stream::Pool& device = stream.device();
   if (device.mode != kernel::Mode::direct) {
-    const kernel::ToldMemory::Room room = device.told.take(bytes);
+    const kernel::ArgumentMemory::Room room = device.arguments.take(bytes);
     fill(room.host);
     return kernel::copy_within(stream, to, room.device, bytes);
   }

@@ -20,7 +20,7 @@ __global__ void set_condition(cudaGraphConditionalHandle handle, const std::int3
 
 void check_launch() { check(cudaGetLastError()); }
 
-int most_shared_bytes() {
+int max_shared_bytes() {
   int card = 0, bytes = 0;
   check(cudaGetDevice(&card));
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, card));
@@ -112,7 +112,7 @@ void copy_beside(Stream& stream, std::byte* to, std::span<const std::span<const 
 /// the graph is launched. (Nothing waits for an event that was never recorded.)
 void join_copies(Stream& stream) {
   const Stream::Pool& device = stream.device();
-  if (device.mode == Mode::tell) return;
+  if (device.mode == Mode::update) return;
   check(cudaStreamWaitEvent(
       device.raw, device.copied,
       device.mode == Mode::record ? cudaEventWaitExternal : cudaEventWaitDefault));
@@ -126,7 +126,7 @@ namespace {
 void copy_in_lane(Stream& stream, const Stream::Pool::Lane& lane, std::byte* to,
                   const std::byte* from, std::size_t bytes, cudaMemcpyKind kind) {
   const Stream::Pool& device = stream.device();
-  if (device.mode == Mode::tell || bytes == 0) return;
+  if (device.mode == Mode::update || bytes == 0) return;
   check(cudaEventRecord(lane.from, device.raw));
   check(cudaStreamWaitEvent(lane.raw, lane.from, cudaEventWaitDefault));
   check(cudaMemcpyAsync(to, from, bytes, kind, lane.raw));
@@ -134,7 +134,7 @@ void copy_in_lane(Stream& stream, const Stream::Pool::Lane& lane, std::byte* to,
 }
 void join(Stream& stream, const Stream::Pool::Lane& lane) {
   const Stream::Pool& device = stream.device();
-  if (device.mode == Mode::tell) return;
+  if (device.mode == Mode::update) return;
   check(cudaStreamWaitEvent(device.raw, lane.end, cudaEventWaitDefault));
 }
 
@@ -151,13 +151,13 @@ void join_stores(Stream& stream) { join(stream, stream.device().stores); }
 
 void copy_within(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes) {
   const Stream::Pool& device = stream.device();
-  if (device.mode == Mode::tell) return;
+  if (device.mode == Mode::update) return;
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device.raw));
 }
 
 void clear(Stream& stream, std::byte* at, std::size_t bytes) {
   const Stream::Pool& device = stream.device();
-  if (device.mode == Mode::tell) return;
+  if (device.mode == Mode::update) return;
   check(cudaMemsetAsync(at, 0, bytes, device.raw));
 }
 
@@ -211,7 +211,7 @@ cudaGraph_t add_condition(cudaStream_t raw, const std::int32_t* condition) {
 void Stream::run_if(const std::int32_t* condition, Call call, const void* body) {
   Pool& device = *pool;
   join_copies(*this);
-  if (device.mode == Mode::tell) return call(body, 0);
+  if (device.mode == Mode::update) return call(body, 0);
   if (device.mode == Mode::direct) {
     std::int32_t value = 0;
     copy_out(*this, &value, reinterpret_cast<const std::byte*>(condition), sizeof value);
@@ -230,19 +230,19 @@ void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const voi
   Pool& device = *pool;
   std::vector<std::int64_t> numbers;
   ask(shape, numbers);
-  check(cudaStreamSynchronize(device.raw));  // the last run still reads what it was told
-  device.told.begin();
+  check(cudaStreamSynchronize(device.raw));  // the last run still reads its arguments
+  device.arguments.begin();
   CapturedGraph* graph = device.graphs.find(numbers);
-  // A new graph, too, is told before it is captured: nobody can take memory in a capture.
-  device.mode = Mode::tell;
+  // A new graph, too, gets its arguments before it is captured: a capture cannot take memory.
+  device.mode = Mode::update;
   call(body, 0);
   if (!graph) {
-    device.told.begin();
+    device.arguments.begin();
     device.mode = Mode::record;
     capture(device, *(graph = &device.graphs.add(numbers)), call, body);
   }
   device.mode = Mode::direct;
-  device.told.send(*this);
+  device.arguments.send(*this);
   check(cudaGraphLaunch(graph->ready, device.raw));
 }
 

@@ -235,7 +235,7 @@ struct Adafactor : AdafactorMoments {
   }
 };
 
-static_assert(most_row_blocks == 32);
+static_assert(max_row_blocks == 32);
 
 }  // namespace
 

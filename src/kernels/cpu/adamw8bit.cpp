@@ -26,7 +26,7 @@ namespace {
 constexpr int block = adamw8bit_block;
 
 /// Magnitudes are looked up by the upper half of a float in [0, 1]; below 2⁻²⁴ all are the first.
-constexpr int least_key = (127 - 24) << 7, buckets = (127 << 7) - least_key + 1;
+constexpr int min_key = (127 - 24) << 7, buckets = (127 << 7) - min_key + 1;
 
 /// Finds the nearest of ascending magnitudes. The distances are such that a bucket, 1/128 of a
 /// power of two, has at most one border between nearest neighbours.
@@ -98,7 +98,7 @@ float largest_magnitude(const float* x) {
 HWY_INLINE hn::Vec<hn::RebindToSigned<Tag>> nearest(Vector x, const Nearest& of) {
   const Tag d;
   const hn::RebindToSigned<Tag> di;
-  const auto key = hn::Sub(hn::ShiftRight<16>(hn::BitCast(di, x)), hn::Set(di, least_key));
+  const auto key = hn::Sub(hn::ShiftRight<16>(hn::BitCast(di, x)), hn::Set(di, min_key));
   const auto bucket = hn::Min(hn::Max(key, hn::Zero(di)), hn::Set(di, buckets - 1));
   const auto place = hn::GatherIndex(di, of.first, bucket);
   const auto above = hn::RebindMask(di, hn::Gt(x, hn::GatherIndex(d, of.borders, place)));
@@ -178,7 +178,7 @@ Nearest make_nearest(const float* magnitudes, int n) {
   std::fill_n(result.borders, 256, std::numeric_limits<float>::infinity());
   for (int i = 0; i + 1 < n; ++i) result.borders[i] = (magnitudes[i] + magnitudes[i + 1]) / 2;
   for (int b = 0, place = 0; b < buckets; ++b) {
-    const float begin = std::bit_cast<float>(std::uint32_t(b + least_key) << 16);
+    const float begin = std::bit_cast<float>(std::uint32_t(b + min_key) << 16);
     while (b > 0 && result.borders[place] < begin) ++place;
     result.first[b] = place;
   }

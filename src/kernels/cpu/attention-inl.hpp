@@ -75,7 +75,7 @@ struct Strip {
   Strip(const Attention<E>& a, Head h, int first_query)
       : first(first_query),
         count(std::min(strip<T>, h.queries.length - first_query)),
-        window(most_seen(a.span, h.keys.length)),
+        window(max_seen(a.span, h.keys.length)),
         keys(seen_keys(a.span, h.keys.length, first, count)),
         causal(a.span.causal) {}
 
@@ -139,7 +139,7 @@ struct WideRows {
 };
 /// Room for a block of them; none where they are not widened.
 template <class T>
-constexpr int wide_rows = is_narrow<T> ? key_block * most_head_width : 1;
+constexpr int wide_rows = is_narrow<T> ? key_block * max_head_width : 1;
 
 /// Asks for `rows` rows of `columns` elements that are needed soon: the rows of a head are too far
 /// apart for the hardware to foresee them.

@@ -37,7 +37,7 @@ struct AmxProducts {
   using Numbers = Matrix<const BFloat16>;
   using Scope = typename Unit::Tiles;
   static constexpr bool in_pairs = false;
-  static_assert(most_head_width <= Product::depth_block);
+  static_assert(max_head_width <= Product::depth_block);
 
   static void pack_queries(const BFloat16* rows, std::int64_t row, int count, int depth,
                            BFloat16* to) {

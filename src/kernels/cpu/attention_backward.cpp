@@ -76,7 +76,7 @@ struct BackwardStrip {
   HWY_ALIGN T p[key_block * strip<T>], ds[key_block * strip<T>];
   // depth × strip, or strip × padded depth
   T *queries, *slopes, *dqueries, *query_rows, *slope_rows;
-  HWY_ALIGN T memory[5 * (most_head_width + hn::MaxLanes(Tag<T>())) * strip<T>];
+  HWY_ALIGN T memory[5 * (max_head_width + hn::MaxLanes(Tag<T>())) * strip<T>];
 
   template <class E>
   void load(const Attention<E>& a, Head h, const Strip<T>& s, int padded) {
@@ -249,7 +249,7 @@ SINTER_DISPATCH(AttentionBackwardTable)
 std::int64_t pairs(AttentionSpan span, Head h) {
   const std::int64_t length = h.keys.length;
   if (!span.causal) return length * h.queries.length;
-  const std::int64_t window = most_seen(span, h.keys.length);
+  const std::int64_t window = max_seen(span, h.keys.length);
   return window * (2 * length - window);
 }
 

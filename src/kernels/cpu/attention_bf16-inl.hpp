@@ -23,7 +23,7 @@
 //                         c (keys × depth) = p · rows, over the `count` queries of a strip that see
 //                         each key; added to c in the first `open` rows
 // Keys lie as in the call; `queries` and `rows` are packed, in no more numbers than as many rows of
-// most_head_width have, bf16_strip or key_block.
+// max_head_width have, bf16_strip or key_block.
 #pragma once
 #include "kernels/cpu/attention_call.hpp"
 #include "kernels/cpu/pairs-inl.hpp"

@@ -18,10 +18,10 @@ struct Bf16Strip {
   alignas(64) float scores[key_block * bf16_strip], slopes_of_p[key_block * bf16_strip];
   alignas(64) BFloat16 p[key_block * bf16_strip], ds[key_block * bf16_strip];
   alignas(64) BFloat16 ds_pairs[Products::in_pairs ? key_block * bf16_strip : 1];
-  alignas(64) BFloat16 queries[bf16_strip * most_head_width], slopes[bf16_strip * most_head_width];
-  alignas(64) BFloat16 query_rows[bf16_strip * most_head_width],
-      slope_rows[bf16_strip * most_head_width];
-  alignas(64) float dqueries[bf16_strip * most_head_width];
+  alignas(64) BFloat16 queries[bf16_strip * max_head_width], slopes[bf16_strip * max_head_width];
+  alignas(64) BFloat16 query_rows[bf16_strip * max_head_width],
+      slope_rows[bf16_strip * max_head_width];
+  alignas(64) float dqueries[bf16_strip * max_head_width];
 
   void load(const Attention<BFloat16>& a, Head h, const Strip<float>& s) {
     const int depth = a.depth();
@@ -92,7 +92,7 @@ void backward_head(const Attention<BFloat16>& a, Head h, bool shared) {
 
   Bf16Strip<Products> b;
   StripMask<float> mask;
-  alignas(64) BFloat16 keys[key_block * most_head_width];
+  alignas(64) BFloat16 keys[key_block * max_head_width];
   int open = shared ? h.keys.length : 0;  // keys whose sums hold something to add to
   for (int first_query = 0; first_query < h.queries.length; first_query += bf16_strip) {
     const Strip<float> s(a, h, first_query);

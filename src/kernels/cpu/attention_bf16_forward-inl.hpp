@@ -76,9 +76,9 @@ void forward_strip(const Attention<BFloat16>& a, Head h, int first_query) {
   const BFloat16* v = a.v + h.keys.start * row + a.key_column(h.head);
 
   [[maybe_unused]] const typename Products::Scope scope{};
-  alignas(64) BFloat16 queries[bf16_strip * most_head_width], values[key_block * most_head_width];
+  alignas(64) BFloat16 queries[bf16_strip * max_head_width], values[key_block * max_head_width];
   alignas(64) BFloat16 p[key_block * bf16_strip];
-  alignas(64) float result[bf16_strip * most_head_width], scores[key_block * bf16_strip];
+  alignas(64) float result[bf16_strip * max_head_width], scores[key_block * bf16_strip];
   Products::pack_queries(a.q + first_row * a.q_row + h.head * depth, a.q_row, s.count, depth,
                          queries);
   Bf16Softmax softmax(a.scale() * float(log2_e));

@@ -91,7 +91,7 @@ void for_each_head(Sequences queries, Sequences keys, int heads, const F& visit)
 }
 
 /// A row sees no more keys than this, in a sequence of `length` keys.
-inline int most_seen(AttentionSpan span, int length) {
+inline int max_seen(AttentionSpan span, int length) {
   assert(span.window >= 0 && (span.causal || span.window == 0));
   return span.window > 0 ? std::min(span.window, length) : length;
 }
@@ -104,7 +104,7 @@ struct KeyRange {
 /// The keys that queries [first, first + count) see between them, in a sequence of `length` keys.
 inline KeyRange seen_keys(AttentionSpan span, int length, int first, int count) {
   if (!span.causal) return {0, length};
-  return {std::max(first + 1 - most_seen(span, length), 0), first + count};
+  return {std::max(first + 1 - max_seen(span, length), 0), first + count};
 }
 
 /// Attention of BFloat16 by a unit of the processor that multiplies it.

@@ -91,8 +91,8 @@ void forward_strip(const Attention<E>& a, Head h, int first_query) {
   const E* k = a.k + h.keys.start * row + a.key_column(h.head);
   const E* v = a.v + h.keys.start * row + a.key_column(h.head);
 
-  HWY_ALIGN T queries[most_head_width * strip<T>];
-  HWY_ALIGN T result[most_head_width * strip<T>];
+  HWY_ALIGN T queries[max_head_width * strip<T>];
+  HWY_ALIGN T result[max_head_width * strip<T>];
   HWY_ALIGN T scores[key_block * strip<T>];
   HWY_ALIGN T wide[wide_rows<E>];
   if (s.count < strip<T>) std::fill_n(queries, depth * strip<T>, T(0));

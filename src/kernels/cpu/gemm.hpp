@@ -80,10 +80,10 @@ template <class T, class C>
 void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
 /// For fewer rows of c than these, gemm_few() is faster than gemm_tiles().
-inline constexpr int least_rows = 12;
+inline constexpr int min_rows = 12;
 
 /// gemm_tiles() for few rows, without packing, in at most 40 KB of stack. T: float or double.
-/// requires  c.rows < least_rows
+/// requires  c.rows < min_rows
 template <class T>
 void gemm_few(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
 

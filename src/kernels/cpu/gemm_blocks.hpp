@@ -31,12 +31,12 @@ void sum_beside(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> add
   using Sums = Addend<typename Parts::Sum>;
   constexpr int group = Parts::group;
   alignas(64) typename Parts::Packed packed[Parts::group_packed];
-  alignas(64) typename Parts::Sum sums[Parts::most_rows * group];
+  alignas(64) typename Parts::Sum sums[Parts::max_rows * group];
   const int depth = a.transposed ? a.rows : a.columns;
   for (int j = 0; j < c.columns; j += group) {
     const int columns = std::min(group, c.columns - j);
-    for (int i = 0; i < c.rows; i += Parts::most_rows) {
-      const int rows = std::min(Parts::most_rows, c.rows - i);
+    for (int i = 0; i < c.rows; i += Parts::max_rows) {
+      const int rows = std::min(Parts::max_rows, c.rows - i);
       for (int p = 0; p < depth; p += Parts::depth_block) {
         const int n = std::min(Parts::depth_block, depth - p);
         Parts::pack(b, p, n, j, columns, packed);
@@ -55,7 +55,7 @@ void sum_beside(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> add
 ///   depth_block   the depth of a block
 ///   group         how many columns of b are packed together
 ///   group_packed  room for them, in elements
-///   most_rows     how many rows of sums may lie beside c
+///   max_rows     how many rows of sums may lie beside c
 ///   pack(b, row, depth, column, columns, packed)
 ///   rows(a, row, column, packed, depth, c, distance of rows, rows, columns, addend), where c and
 ///                 the addend are sums, or elements to which sums are rounded

@@ -139,7 +139,7 @@ void multiply_block(Strided<T> a, int rows, Matrix<const T> b, int p, int depth,
     for (; i < rows; ++i) across<1>(a.from(i, p), part, depth, c.from(i, 0));
     return;
   }
-  HWY_ALIGN T factors[(least_rows - 1) * depth_block];
+  HWY_ALIGN T factors[(min_rows - 1) * depth_block];
   for (int i = 0; i < rows; ++i)
     for (int q = 0; q < depth; ++q)
       factors[i * depth_block + q] = a.data[i * a.row + (p + q) * a.step];

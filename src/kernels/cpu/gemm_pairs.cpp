@@ -185,7 +185,7 @@ struct Pairs {
   using Packed = std::uint32_t;
   static constexpr int depth_block = kernel::depth_block;
   static constexpr int group = 8 * panel, group_packed = group * pairs;
-  static constexpr int most_rows = 20 * rows_at_once;
+  static constexpr int max_rows = 20 * rows_at_once;
 
   static void pack(const Operand<T>& b, int row, int depth, int column, int columns,
                    Packed* panels) {

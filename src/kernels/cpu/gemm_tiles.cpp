@@ -144,7 +144,7 @@ struct Tiles {
   static constexpr int depth_block = HWY_NAMESPACE::depth_block;
   static constexpr int width = panel_columns<Sum>, group = panels_at_once * width;
   static constexpr int group_packed = depth_block * group;
-  static constexpr int most_rows = 20 * rows_at_once;
+  static constexpr int max_rows = 20 * rows_at_once;
 
   static void pack(const Matrix<const T>& b, int row, int depth, int column, int columns,
                    Packed* panels) {

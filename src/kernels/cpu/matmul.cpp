@@ -102,7 +102,7 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
     if constexpr (!is_narrow<T>) {
       if (gemm == Gemm::vendor)
         return gemm_vendor<T>(rows, columns, result, put_first(added, result));
-      if (gemm == Gemm::tiles && m < least_rows) return gemm_few<T>(rows, columns, result, added);
+      if (gemm == Gemm::tiles && m < min_rows) return gemm_few<T>(rows, columns, result, added);
     }
     if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>) {
       if (gemm == Gemm::amx) return gemm_amx<T, C>(rows, columns, result, added);

@@ -174,16 +174,16 @@ namespace {
 
 SINTER_DISPATCH(NormTable)
 
-/// Blocks are summed into at most `most_groups` partial sums, and these in order. Their number and
+/// Blocks are summed into at most `max_groups` partial sums, and these in order. Their number and
 /// borders depend only on n.
-constexpr int most_groups = 256;
+constexpr int max_groups = 256;
 
 /// Calls kernel(x, n, its group's sum) for each block, and then add(sum) for each group in order.
 template <class Sum, class T>
 void blockwise(Stream& stream, const T* x, std::int64_t n, const auto& kernel, const auto& add) {
   const std::int64_t blocks = (n + block_size - 1) / block_size;
-  const std::int64_t groups = std::min<std::int64_t>(blocks, most_groups);
-  std::array<Sum, most_groups> partial;
+  const std::int64_t groups = std::min<std::int64_t>(blocks, max_groups);
+  std::array<Sum, max_groups> partial;
   split(stream, groups, n / std::max<std::int64_t>(groups, 1), 1, [&](auto first, auto last) {
     for (auto g = first; g < last; ++g) {
       Sum& sum = partial[std::size_t(g)] = Sum{};

@@ -136,7 +136,7 @@ namespace {
 
 SINTER_DISPATCH(NormalizeTable)
 
-static_assert(least_row_blocks == most_row_blocks);
+static_assert(min_row_blocks == max_row_blocks);
 
 /// Element `at`, or null where there is no tensor.
 template <class T>

@@ -100,8 +100,8 @@ template <class S>
 void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Tensor<S> table) {
   constexpr int cost = 32;  // of a sine and a cosine, in elements
   const int depth = table.columns, half = depth / 2;
-  assert(depth % 2 == 0 && depth <= most_rotary_width);
-  double frequencies[most_rotary_width / 2];
+  assert(depth % 2 == 0 && depth <= max_rotary_width);
+  double frequencies[max_rotary_width / 2];
   for (int i = 0; i < half; ++i) frequencies[i] = frequency(rotary, i, depth);
   int places = 0;
   for (int s = 0; s < sequences.count; ++s)

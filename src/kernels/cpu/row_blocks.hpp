@@ -11,16 +11,16 @@
 
 namespace sinter::kernel {
 
-inline constexpr int most_row_blocks = 32, least_row_block = 16;
+inline constexpr int max_row_blocks = 32, min_row_block = 16;
 
 /// Calls row(r, partial) for every row, and returns the number of blocks.
 ///   partial  the `sums` partial sums of the row's block, zero at first; null if scratch is
 ///   cost     of a row, as for split()
-///   scratch  most_row_blocks × sums elements, or null
+///   scratch  max_row_blocks × sums elements, or null
 template <class S, class Row>
 int for_row_blocks(Stream& stream, int rows, std::int64_t cost, S* scratch, int sums,
                    const Row& row) {
-  const int block = std::max((rows + most_row_blocks - 1) / most_row_blocks, least_row_block);
+  const int block = std::max((rows + max_row_blocks - 1) / max_row_blocks, min_row_block);
   const int blocks = (rows + block - 1) / block;
   split(stream, blocks, block * cost, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t b = first; b < last; ++b) {

@@ -10,9 +10,9 @@ namespace sinter::kernel {
 namespace {
 
 constexpr int threads = 256, rows_of_block = threads / warp;
-constexpr int most_row_blocks = 32, least_row_block = 16;
+constexpr int max_row_blocks = 32, min_row_block = 16;
 constexpr int part = 1024;  // elements of a vector that are summed together
-static_assert(adafactor_scratch(2, 2) == most_row_blocks * 2 + 2);
+static_assert(adafactor_scratch(2, 2) == max_row_blocks * 2 + 2);
 
 /// Sums over the tensor. They lie in the stream's scratch, behind what the kernels of norm.hpp use.
 struct Sums {
@@ -43,8 +43,8 @@ __device__ float moved(float before, double now, const AdafactorStep& step) {
 
 /// A warp has a row.
 __global__ void move_rows(const float* gradient, float* row_square, Size size,
-                          Told<AdafactorStep> told) {
-  const Gradient of(*told);
+                          Argument<AdafactorStep> argument) {
+  const Gradient of(*argument);
   const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
   const int lane = int(threadIdx.x) % warp;
   if (row >= size.rows) return;
@@ -52,13 +52,13 @@ __global__ void move_rows(const float* gradient, float* row_square, Size size,
   for (int c = lane; c < size.columns; c += warp)
     sum += of.squared(gradient[std::int64_t(row) * size.columns + c]);
   sum = warp_sum(sum);
-  if (lane == 0) row_square[row] = moved(row_square[row], double(sum) / size.columns, *told);
+  if (lane == 0) row_square[row] = moved(row_square[row], double(sum) / size.columns, *argument);
 }
 
 /// Sums of blocks of rows. A thread has a column of a block.
 __global__ void sum_row_blocks(const float* gradient, Size size, int block, float* partial,
-                               Told<AdafactorStep> told) {
-  const Gradient of(*told);
+                               Argument<AdafactorStep> argument) {
+  const Gradient of(*argument);
   const int column = int(blockIdx.x) * threads + int(threadIdx.x);
   if (column >= size.columns) return;
   const int first = int(blockIdx.y) * block;
@@ -70,12 +70,12 @@ __global__ void sum_row_blocks(const float* gradient, Size size, int block, floa
 
 /// 1 / √column_square takes the place of the first block's sums.
 __global__ void move_columns(float* partial, int blocks, float* column_square, Size size,
-                             Told<AdafactorStep> told) {
+                             Argument<AdafactorStep> argument) {
   const int column = int(blockIdx.x) * threads + int(threadIdx.x);
   if (column >= size.columns) return;
   float sum = 0;
   for (int b = 0; b < blocks; ++b) sum += partial[std::int64_t(b) * size.columns + column];
-  column_square[column] = moved(column_square[column], double(sum) / size.rows, *told);
+  column_square[column] = moved(column_square[column], double(sum) / size.rows, *argument);
   partial[column] = 1 / sqrtf(column_square[column]);
 }
 
@@ -85,8 +85,9 @@ __device__ double row_factor(const float* row_square, int row, const Sums& sums,
 
 /// totals: Σ u² of each row. A warp has a row.
 __global__ void sum_updates(const float* gradient, const float* row_square, const float* factors,
-                            const Sums* sums, float* totals, Size size, Told<AdafactorStep> told) {
-  const Gradient of(*told);
+                            const Sums* sums, float* totals, Size size,
+                            Argument<AdafactorStep> argument) {
+  const Gradient of(*argument);
   const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
   const int lane = int(threadIdx.x) % warp;
   if (row >= size.rows) return;
@@ -134,29 +135,29 @@ struct Rates {
 template <class C>
 __global__ void apply_to_rows(Parameters<C> to, const float* gradient, const float* row_square,
                               const float* factors, const Sums* sums, Size size,
-                              Told<AdafactorStep> told) {
-  const Gradient of(*told);
+                              Argument<AdafactorStep> argument) {
+  const Gradient of(*argument);
   const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
   if (row >= size.rows) return;
-  const Rates rates(*sums, size, *told);
-  const float decay = float(1 - rates.whole * told->weight_decay);
+  const Rates rates(*sums, size, *argument);
+  const float decay = float(1 - rates.whole * argument->weight_decay);
   const float factor = float(rates.clipped * row_factor(row_square, row, *sums, size));
   for (int c = int(threadIdx.x) % warp; c < size.columns; c += warp) {
     const std::int64_t i = std::int64_t(row) * size.columns + c;
-    to.put(i, gradient[i] * of.scale * factors[c] * factor, decay, *told);
+    to.put(i, gradient[i] * of.scale * factors[c] * factor, decay, *argument);
   }
 }
 
 /// Moves the second moments of a vector. A block has a part, and sums its u².
 __global__ void move_parts(const float* gradient, float* square, float* totals, std::int64_t n,
-                           Told<AdafactorStep> told) {
-  const Gradient of(*told);
+                           Argument<AdafactorStep> argument) {
+  const Gradient of(*argument);
   const std::int64_t first = std::int64_t(blockIdx.x) * part;
   float sum = 0;
   for (std::int64_t i = first + threadIdx.x; i < first + part && i < n; i += threads) {
     const float g = gradient[i] * of.scale;
-    square[i] =
-        fused(square[i], float(told->beta2), of.squared(gradient[i]) * float(1 - told->beta2));
+    square[i] = fused(square[i], float(argument->beta2),
+                      of.squared(gradient[i]) * float(1 - argument->beta2));
     const float u = g * (1 / sqrtf(square[i]));
     sum += u * u;
   }
@@ -166,12 +167,12 @@ __global__ void move_parts(const float* gradient, float* square, float* totals, 
 
 template <class C>
 __global__ void apply_to_vector(Parameters<C> to, const float* gradient, const float* square,
-                                const Sums* sums, Size size, Told<AdafactorStep> told) {
-  const Gradient of(*told);
-  const Rates rates(*sums, size, *told);
-  const float decay = float(1 - rates.whole * told->weight_decay), rate = float(rates.clipped);
+                                const Sums* sums, Size size, Argument<AdafactorStep> argument) {
+  const Gradient of(*argument);
+  const Rates rates(*sums, size, *argument);
+  const float decay = float(1 - rates.whole * argument->weight_decay), rate = float(rates.clipped);
   for_each_element(std::int64_t(size.rows) * size.columns, [&](std::int64_t i) {
-    to.put(i, gradient[i] * of.scale * (1 / sqrtf(square[i])) * rate, decay, *told);
+    to.put(i, gradient[i] * of.scale * (1 / sqrtf(square[i])) * rate, decay, *argument);
   });
 }
 
@@ -186,33 +187,34 @@ struct Call : AdafactorMoments {
   Parameters<C> to{span.master, mean, span.copy};
   Sums* sums = reinterpret_cast<Sums*>(stream.device().scratch + sums_at);
 
-  Told<AdafactorStep> told() const { return stream.device().tell(step); }
+  Argument<AdafactorStep> argument() const { return stream.device().argument(step); }
 
   void matrix() const {
-    const int block = std::max(int(blocks_of(size.rows, most_row_blocks)), least_row_block);
+    const int block = std::max(int(blocks_of(size.rows, max_row_blocks)), min_row_block);
     const unsigned blocks = blocks_of(size.rows, block), across = blocks_of(size.columns, threads);
     const Grid of_rows{blocks_of(size.rows, rows_of_block), threads};
-    float* totals = scratch + std::int64_t(most_row_blocks) * size.columns;
-    launch(stream, of_rows, move_rows, gradient, row_square, size, told());
+    float* totals = scratch + std::int64_t(max_row_blocks) * size.columns;
+    launch(stream, of_rows, move_rows, gradient, row_square, size, argument());
     launch(stream, {{across, blocks}, threads}, sum_row_blocks, gradient, size, block, scratch,
-           told());
+           argument());
     launch(stream, {across, threads}, move_columns, scratch, int(blocks), column_square, size,
-           told());
+           argument());
     sum(stream, row_square, size.rows, &sums->rows);
-    launch(stream, of_rows, sum_updates, gradient, row_square, scratch, sums, totals, size, told());
+    launch(stream, of_rows, sum_updates, gradient, row_square, scratch, sums, totals, size,
+           argument());
     sum(stream, totals, size.rows, &sums->updates);
     launch(stream, of_rows, apply_to_rows<C>, to, gradient, row_square, scratch, sums, size,
-           told());
+           argument());
   }
 
   void vector() const {
     const std::int64_t n = std::int64_t(size.rows) * size.columns;
     const unsigned parts = blocks_of(n, part);
     launch(stream, {parts, threads, threads / warp * int(sizeof(float))}, move_parts, gradient,
-           row_square, scratch, n, told());
+           row_square, scratch, n, argument());
     sum(stream, scratch, parts, &sums->updates);
     launch(stream, grid_of_elements(n), apply_to_vector<C>, to, gradient, row_square, sums, size,
-           told());
+           argument());
   }
 };
 

@@ -33,12 +33,14 @@ __device__ void update(const OptimizerArrays<M, G, S, C>& a, const AdamStep<Opti
 }
 
 template <class M, class G, class S, class C>
-__global__ void adamw_elements(OptimizerArrays<M, G, S, C> a, Told<AdamStep<AdamWOptions>> told) {
-  update(a, *told);
+__global__ void adamw_elements(OptimizerArrays<M, G, S, C> a,
+                               Argument<AdamStep<AdamWOptions>> argument) {
+  update(a, *argument);
 }
 template <class M, class G, class S, class C>
-__global__ void adam_elements(OptimizerArrays<M, G, S, C> a, Told<AdamStep<AdamOptions>> told) {
-  update(a, *told);
+__global__ void adam_elements(OptimizerArrays<M, G, S, C> a,
+                              Argument<AdamStep<AdamOptions>> argument) {
+  update(a, *argument);
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ __device__ std::uint8_t signed_byte(float x, const float* map) {
 /// A block of threads has a block of elements.
 template <class C>
 __global__ void step_blocks(float* master, const float* gradient, Adamw8bitMoments moments, C* copy,
-                            std::int64_t n, Maps maps, Told<AdamStep<AdamWOptions>> told) {
-  const auto& step = *told;
+                            std::int64_t n, Maps maps, Argument<AdamStep<AdamWOptions>> argument) {
+  const auto& step = *argument;
   const AdamWOptions& o = step.options;
   Shared& shared = *shared_memory<Shared>();
   const int me = int(threadIdx.x);
@@ -66,14 +66,14 @@ __global__ void step_blocks(float* master, const float* gradient, Adamw8bitMomen
     if (copy) copy[i] = C(p);
   }
   // After these barriers no thread reads the scales any more.
-  const float most_m = block_max(fabsf(m), shared.room), most_v = block_max(v, shared.room);
+  const float max_m = block_max(fabsf(m), shared.room), max_v = block_max(v, shared.room);
   if (i < n) {
-    moments.mean[i] = signed_byte(m / (most_m > 0 ? most_m : 1), shared.with_sign);
-    moments.square[i] = std::uint8_t(nearest(v / (most_v > 0 ? most_v : 1), shared.without, 256));
+    moments.mean[i] = signed_byte(m / (max_m > 0 ? max_m : 1), shared.with_sign);
+    moments.square[i] = std::uint8_t(nearest(v / (max_v > 0 ? max_v : 1), shared.without, 256));
   }
   if (me > 0) return;
-  moments.mean_scale[b] = most_m;
-  moments.square_scale[b] = most_v;
+  moments.mean_scale[b] = max_m;
+  moments.square_scale[b] = max_v;
 }
 
 Maps maps_as_bits() {
@@ -103,7 +103,7 @@ void adamw8bit(const AdamWOptions& options, const ParameterSpan<M, G, S, C>& spa
   const AdamStep<AdamWOptions> step(options, span);
   launch(span.stream, {unsigned(adamw8bit_scales(span.size)), block, int(sizeof(Shared))},
          step_blocks<C>, span.master, span.gradient, moments, span.copy, span.size, maps,
-         span.stream.device().tell(step));
+         span.stream.device().argument(step));
 }
 
 #define SINTER_INSTANTIATE(C)                                                                \

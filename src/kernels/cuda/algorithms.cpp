@@ -17,7 +17,7 @@
 namespace sinter::kernel {
 namespace {
 
-constexpr int most_candidates = 16, measurements = 5;
+constexpr int max_candidates = 16, measurements = 5;
 
 /// Asks cuBLASLt's heuristic, which puts first what it believes to be the fastest. Of those that cut
 /// the sum, only such are allowed as add the parts in a fixed order, and round once, at the end.
@@ -35,11 +35,11 @@ std::vector<Algorithm> propose(cublasLtHandle_t library, const Product& product)
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(product.second_data));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(product.result_data));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(product.result_data));
-  cublasLtMatmulHeuristicResult_t found[most_candidates];
+  cublasLtMatmulHeuristicResult_t found[max_candidates];
   int count = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       library, product.what, product.first, product.second, product.result, product.result, wish,
-      most_candidates, found, &count);
+      max_candidates, found, &count);
   check(cublasLtMatmulPreferenceDestroy(wish));
   check(status);
   std::vector<Algorithm> candidates;

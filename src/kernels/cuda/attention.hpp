@@ -39,7 +39,7 @@ struct Heads {
 struct Span {
   std::int32_t causal, window;
 
-  __device__ int most_seen(int length) const {
+  __device__ int max_seen(int length) const {
     return window > 0 && window < length ? window : length;
   }
 };
@@ -101,18 +101,18 @@ struct Range {
 /// The keys that the queries of a tile see between them, in a sequence of `length` keys.
 __device__ __forceinline__ Range keys_seen(const Span& span, const Tile& queries, int length) {
   if (!span.causal) return {0, length};
-  const int first = queries.first + 1 - span.most_seen(length);
+  const int first = queries.first + 1 - span.max_seen(length);
   return {first > 0 ? first : 0, queries.first + queries.count};
 }
 
 /// The queries that see a key of a tile, in a sequence of `length` queries.
 __device__ __forceinline__ Range queries_seeing(const Span& span, const Tile& keys, int length) {
   if (!span.causal) return {0, length};
-  const int last = keys.first + keys.count - 1 + span.most_seen(length);
+  const int last = keys.first + keys.count - 1 + span.max_seen(length);
   return {keys.first, last < length ? last : length};
 }
 
-/// True if a query sees a key; `most`: Span::most_seen() of the sequence.
+/// True if a query sees a key; `most`: Span::max_seen() of the sequence.
 __device__ __forceinline__ bool sees(const Span& span, int most, int query, int key) {
   return (span.causal == 0) | ((key <= query) & (key > query - most));
 }
@@ -178,9 +178,9 @@ struct Room {
 /// fewest.
 template <class S>
 int rows_for(int depth) {
-  constexpr int fewest = 16, most_bytes = 113 << 10;
+  constexpr int fewest = 16, max_bytes = 113 << 10;
   int rows = tile_rows;
-  while (rows > fewest && Room<S>::bytes(rows, depth) > most_bytes) rows /= 2;
+  while (rows > fewest && Room<S>::bytes(rows, depth) > max_bytes) rows /= 2;
   return rows;
 }
 

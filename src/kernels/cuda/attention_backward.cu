@@ -101,7 +101,7 @@ __device__ void add_tile(const Backward<T>& in, std::int64_t my_row, int count, 
 /// A block has a tile of queries of a head, or of keys of a head and all heads of queries that share
 /// them.
 template <Of of, class T, class S = Wide<T>>
-__global__ void sum_gradient(Backward<T> in, Told<Mask<S>> told, Heads<T> to, bool add) {
+__global__ void sum_gradient(Backward<T> in, Argument<Mask<S>> argument, Heads<T> to, bool add) {
   const int rows = int(blockDim.y) * of_thread, depth = in.depth;
   const Tile mine = tile_of_block(of == Of::q ? in.queries : in.keys, rows);
   if (mine.count <= 0) return;
@@ -111,7 +111,7 @@ __global__ void sum_gradient(Backward<T> in, Told<Mask<S>> told, Heads<T> to, bo
       of == Of::q ? keys_seen(in.span, mine, length) : queries_seeing(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
   const int sharing = of == Of::q ? 1 : in.k.sharing, first_head = int(blockIdx.y) * sharing;
-  const Mask<S> mask = *told;
+  const Mask<S> mask = *argument;
   const Room<S> room(rows, depth);
   clear_sums(room.sums, depth);
   for (int head = first_head; head < first_head + sharing; ++head) {
@@ -119,7 +119,7 @@ __global__ void sum_gradient(Backward<T> in, Told<Mask<S>> told, Heads<T> to, bo
     for (int first = seen.first; first < seen.last; first += tile_rows) {
       const int n = seen.last - first < tile_rows ? seen.last - first : tile_rows;
       const std::int64_t theirs = std::int64_t(start) + first;
-      const Pairs pairs{in.span, in.span.most_seen(mine.length), mine.first, first, n};
+      const Pairs pairs{in.span, in.span.max_seen(mine.length), mine.first, first, n};
       __syncthreads();
       if (of != Of::q) load_queries<of>(in, mask, theirs, n, head, room);
       add_tile<of>(in, at, mine.count, theirs, head, pairs, mask, room);
@@ -139,7 +139,8 @@ void put_gradient(Stream& stream, const Backward<T>& in, Heads<T> to, bool add,
   const Grid grid{{blocks_of(of == Of::q ? in.queries : in.keys, rows), unsigned(heads)},
                   {across, unsigned(rows / of_thread)},
                   Room<S>::bytes(rows, in.depth)};
-  launch(stream, grid, sum_gradient<of, T, S>, in, stream.device().tell(Mask<S>(dropout)), to, add);
+  launch(stream, grid, sum_gradient<of, T, S>, in, stream.device().argument(Mask<S>(dropout)), to,
+         add);
 }
 
 /// scratch: attention_scratch<T>() elements for the rows and width of keys.

@@ -17,7 +17,7 @@ __device__ __forceinline__ S sum_of_row(S x) {
   return x + __shfl_xor_sync(~0u, x, 2);
 }
 template <class S>
-__device__ __forceinline__ S most_of_row(S x) {
+__device__ __forceinline__ S max_of_row(S x) {
   for (int lanes = 1; lanes < row_threads; lanes *= 2) {
     const S other = __shfl_xor_sync(~0u, x, lanes);
     x = other > x ? other : x;
@@ -38,7 +38,7 @@ struct Softmax {
     const int end = begin + scores_of_thread < n ? begin + scores_of_thread : n;
     S largest = most;
     for (int k = begin; k < end; ++k) largest = scores[k] > largest ? scores[k] : largest;
-    largest = most_of_row(largest);
+    largest = max_of_row(largest);
     // A row that has seen no key yet has no largest score.
     const S base = largest == -std::numeric_limits<S>::infinity() ? S(0) : largest;
     const S factor = exp2(most - base);
@@ -68,7 +68,7 @@ __device__ void store_scores(const S (&scores)[of_thread][of_thread], S scale, S
 
 /// A block has a tile of queries of a head.
 template <class T, class S = Wide<T>>
-__global__ void attend_to_keys(Forward<T> in, Told<Mask<S>> told) {
+__global__ void attend_to_keys(Forward<T> in, Argument<Mask<S>> argument) {
   const int rows = int(blockDim.y) * of_thread, depth = in.depth, head = int(blockIdx.y);
   const Tile mine = tile_of_block(in.queries, rows);
   if (mine.count <= 0) return;
@@ -76,9 +76,9 @@ __global__ void attend_to_keys(Forward<T> in, Told<Mask<S>> told) {
   const int length = in.keys.starts[mine.sequence + 1] - start;
   const Range seen = keys_seen(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
-  const int row = thread_of_block() / row_threads, most = in.span.most_seen(length);
+  const int row = thread_of_block() / row_threads, most = in.span.max_seen(length);
   const bool has_rows = my_rows() < mine.count;
-  const Mask<S> mask = *told;
+  const Mask<S> mask = *argument;
   const std::uint64_t key = row_key(for_head(mask.dropout, head), at + row);
   const S scale = S(log2_e / sqrt(double(depth)));
   const T* q = in.q.of(at, head, depth);
@@ -122,7 +122,7 @@ void attend(Stream& stream, const Forward<T>& in, const Dropout& dropout) {
   const Grid grid{{blocks_of(in.queries, rows), unsigned(in.heads)},
                   {across, unsigned(rows / of_thread)},
                   Room<S>::bytes(rows, in.depth)};
-  launch(stream, grid, attend_to_keys<T, S>, in, stream.device().tell(Mask<S>(dropout)));
+  launch(stream, grid, attend_to_keys<T, S>, in, stream.device().argument(Mask<S>(dropout)));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ struct QueryTiles {
 /// A block has a tile of keys of a head, and all heads of queries that share it.
 template <int Depth, bool Drops>
 __global__ void __launch_bounds__(tile_threads, tile_blocks)
-    sum_for_keys(Backward<BFloat16> in, const float* products, Told<Mask<float>> told,
+    sum_for_keys(Backward<BFloat16> in, const float* products, Argument<Mask<float>> argument,
                  Gradients<BFloat16> out) {
   using Room = TileRoom<Depth>;
   constexpr int parts = warp_parts<Depth>;
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   const int length = in.queries.starts[mine.sequence + 1] - start;
   const Range seeing = queries_seeing(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
-  const int most = in.span.most_seen(mine.length), first_key = mine.first + warp_row<Depth>();
-  const Weights<Drops> weights{score_scale(depth), *told};
+  const int most = in.span.max_seen(mine.length), first_key = mine.first + warp_row<Depth>();
+  const Weights<Drops> weights{score_scale(depth), *argument};
   // What belongs to queries, twice; queries and dy, twice each.
   std::byte* const shared = shared_memory<std::byte>();
   BFloat16* const rooms = reinterpret_cast<BFloat16*>(shared + 2 * QueryRoom::bytes);
@@ -185,7 +185,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
 /// A block has a tile of queries of a head.
 template <int Depth, bool Drops>
 __global__ void __launch_bounds__(tile_threads, tile_blocks)
-    sum_for_queries(Backward<BFloat16> in, Told<Mask<float>> told, Gradients<BFloat16> out) {
+    sum_for_queries(Backward<BFloat16> in, Argument<Mask<float>> argument,
+                    Gradients<BFloat16> out) {
   using Room = TileRoom<Depth>;
   constexpr int parts = warp_parts<Depth>;
   const int depth = in.depth, head = int(blockIdx.y);
@@ -195,8 +196,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   const int length = in.keys.starts[mine.sequence + 1] - start;
   const Range seen = keys_seen(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
-  const int most = in.span.most_seen(length), query = mine.first + warp_row<Depth>();
-  const Weights<Drops> weights{score_scale(depth), *told};
+  const int most = in.span.max_seen(length), query = mine.first + warp_row<Depth>();
+  const Weights<Drops> weights{score_scale(depth), *argument};
   // Queries and dy, until they are in registers, are where the second turn of the others begins.
   BFloat16* const rooms = shared_memory<BFloat16>();
   const KeyTiles<Depth> tiles{in.k, in.v, rooms, start, seen, head, depth};
@@ -275,7 +276,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
 void propagate_by_tensor_cores(Stream& stream, const Backward<BFloat16>& in,
                                const Gradients<BFloat16>& out, float* products,
                                const Dropout& dropout) {
-  const Told<Mask<float>> mask = stream.device().tell(Mask<float>(dropout));
+  const Argument<Mask<float>> mask = stream.device().argument(Mask<float>(dropout));
   if (out.dk.data) {
     const std::int64_t n = std::int64_t(in.queries.total) * in.heads;
     launch(stream, {blocks_of(n, element_threads / 4), element_threads}, multiply_heads_of, in.dy,

@@ -57,7 +57,7 @@ struct Softmax {
 /// A block has a tile of queries of a head. Drops is true with dropout.
 template <int Depth, bool Drops>
 __global__ void __launch_bounds__(tile_threads, tile_blocks)
-    attend_to_tiles(Forward<BFloat16> in, Told<Mask<float>> told) {
+    attend_to_tiles(Forward<BFloat16> in, Argument<Mask<float>> argument) {
   using Room = TileRoom<Depth>;
   const int depth = in.depth, head = int(blockIdx.y);
   const Tile mine = tile_of_block(in.queries, own_rows<Depth>);
@@ -66,8 +66,8 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   const int length = in.keys.starts[mine.sequence + 1] - start;
   const Range seen = keys_seen(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
-  const int most = in.span.most_seen(length), query = mine.first + warp_row<Depth>();
-  const Mask<float> mask = *told;
+  const int most = in.span.max_seen(length), query = mine.first + warp_row<Depth>();
+  const Mask<float> mask = *argument;
   const float scale = score_scale(depth);
   const KeyTiles<Depth> tiles{in.k, in.v, shared_memory<BFloat16>(), start, seen, head, depth};
   const Room own = tiles.keys(1);  // until the queries are in registers
@@ -168,7 +168,7 @@ void attend_by_tensor_cores(Stream& stream, const Forward<BFloat16>& in, const D
                     4 * TileRoom<Depth>::elements * int(sizeof(BFloat16))};
     const auto kernel =
         dropout.probability > 0 ? attend_to_tiles<Depth, true> : attend_to_tiles<Depth, false>;
-    launch(stream, grid, kernel, in, stream.device().tell(Mask<float>(dropout)));
+    launch(stream, grid, kernel, in, stream.device().argument(Mask<float>(dropout)));
   });
 }
 

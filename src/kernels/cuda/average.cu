@@ -8,8 +8,9 @@ namespace sinter::kernel {
 namespace {
 
 template <class T>
-__global__ void move_elements(const T* x, Wide<T>* average, Told<Wide<T>> told, std::int64_t n) {
-  const Wide<T> weight = *told;
+__global__ void move_elements(const T* x, Wide<T>* average, Argument<Wide<T>> argument,
+                              std::int64_t n) {
+  const Wide<T> weight = *argument;
   for_each_element(n, [=](std::int64_t i) {
     const Wide<T> a = average[i];
     average[i] = fused(weight, Wide<T>(x[i]) - a, a);
@@ -21,7 +22,7 @@ __global__ void move_elements(const T* x, Wide<T>* average, Told<Wide<T>> told, 
 template <class T>
 void move_average(Stream& stream, const T* x, Wide<T>* average, double weight, std::int64_t n) {
   launch(stream, grid_of_elements(n), move_elements<T>, x, average,
-         stream.device().tell(Wide<T>(weight)), n);
+         stream.device().argument(Wide<T>(weight)), n);
 }
 
 #define SINTER_INSTANTIATE(T) \

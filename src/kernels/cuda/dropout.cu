@@ -11,11 +11,11 @@ namespace sinter::kernel {
 namespace {
 
 template <class T>
-__global__ void mask_rows(const T* x, Told<Mask<Wide<T>>> told, T* y, int rows, int width,
+__global__ void mask_rows(const T* x, Argument<Mask<Wide<T>>> argument, T* y, int rows, int width,
                           bool add) {
   const int row = row_of_warp();
   if (row >= rows) return;
-  const Mask<Wide<T>> mask = *told;
+  const Mask<Wide<T>> mask = *argument;
   const std::uint64_t key = row_key(mask.dropout, row);
   const std::int64_t at = std::int64_t(row) * width;
   for_each_column(
@@ -28,7 +28,7 @@ template <class T>
 void dropout(Stream& stream, Input<T> x, Tensor<T> y, Dropout dropout) {
   if (dropout.probability == 0) return put(stream, x, y);
   launch(stream, grid_of_rows(y.rows, y.columns), mask_rows<T>, x.data,
-         stream.device().tell(Mask<Wide<T>>(dropout)), y.data, int(y.rows), int(y.columns),
+         stream.device().argument(Mask<Wide<T>>(dropout)), y.data, int(y.rows), int(y.columns),
          bool(y.add));
 }
 

@@ -12,12 +12,12 @@ namespace sinter::kernel {
 inline constexpr int element_threads = 256;
 /// Enough to fill a card of 132 multiprocessors, each of which has room for 8; further blocks would
 /// only compute their constants anew.
-inline constexpr std::int64_t most_element_blocks = 2 * 8 * 132;
+inline constexpr std::int64_t max_element_blocks = 2 * 8 * 132;
 
 /// The grid of a kernel that calls for_each_element(n, …).
 inline Grid grid_of_elements(std::int64_t n) {
   const std::int64_t blocks = (n + element_threads - 1) / element_threads;
-  return {unsigned(std::min(blocks, most_element_blocks)), element_threads};
+  return {unsigned(std::min(blocks, max_element_blocks)), element_threads};
 }
 
 /// Calls body(i) for every i in [0, n), each in one thread of the grid.

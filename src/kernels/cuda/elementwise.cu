@@ -9,7 +9,7 @@ namespace sinter::kernel {
 namespace {
 
 template <class T>
-__global__ void fill_elements(T* y, Told<Wide<T>> value, std::int64_t n) {
+__global__ void fill_elements(T* y, Argument<Wide<T>> value, std::int64_t n) {
   const Wide<T> element = *value;
   map_elements(n, y, [=] { return element; });
 }
@@ -20,14 +20,14 @@ __global__ void cast_elements(const From* x, To* y, std::int64_t n) {
 }
 
 template <class T>
-__global__ void scale_elements(const T* x, Told<Wide<T>> told, T* y, std::int64_t n) {
-  const Wide<T> factor = *told;
+__global__ void scale_elements(const T* x, Argument<Wide<T>> argument, T* y, std::int64_t n) {
+  const Wide<T> factor = *argument;
   map_elements(n, y, [=](Wide<T> value) { return factor * value; }, x);
 }
 
 template <class T>
-__global__ void add_scaled_elements(const T* x, Told<Wide<T>> told, T* y, std::int64_t n) {
-  const Wide<T> factor = *told;
+__global__ void add_scaled_elements(const T* x, Argument<Wide<T>> argument, T* y, std::int64_t n) {
+  const Wide<T> factor = *argument;
   const T* before = y;
   map_elements(
       n, y, [=](Wide<T> value, Wide<T> sum) { return fused(factor, value, sum); }, x, before);
@@ -120,7 +120,7 @@ void sum_in_strips(Stream& stream, Tensor<const T> x, Tensor<G> sum) {
 
 template <class T>
 void fill(Stream& stream, T* y, Wide<T> value, std::int64_t n) {
-  launch(stream, grid_of_elements(n), fill_elements<T>, y, stream.device().tell(value), n);
+  launch(stream, grid_of_elements(n), fill_elements<T>, y, stream.device().argument(value), n);
 }
 
 template <class T>
@@ -130,14 +130,14 @@ void copy(Stream& stream, const T* x, T* y, std::int64_t n) {
 
 template <class T>
 void scale(Stream& stream, const T* x, Wide<T> factor, T* y, std::int64_t n) {
-  launch(stream, grid_of_elements(n), scale_elements<T>, x, stream.device().tell(factor), y, n);
+  launch(stream, grid_of_elements(n), scale_elements<T>, x, stream.device().argument(factor), y, n);
 }
 
 template <class T>
 void scale(Stream& stream, Input<T> x, Wide<T> factor, Tensor<T> y) {
   const auto kernel = y.add ? add_scaled_elements<T> : scale_elements<T>;
-  launch(stream, grid_of_elements(y.size()), kernel, x.data, stream.device().tell(factor), y.data,
-         y.size());
+  launch(stream, grid_of_elements(y.size()), kernel, x.data, stream.device().argument(factor),
+         y.data, y.size());
 }
 
 template <class T>

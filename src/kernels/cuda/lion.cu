@@ -14,8 +14,8 @@ __device__ T sign(T x) {
 
 template <class M, class G, class S, class C, class T = Wide<M>>
 __global__ void lion_elements(OptimizerArrays<M, G, S, C> a,
-                              Told<OptimizerStep<LionOptions>> told) {
-  const auto& step = *told;
+                              Argument<OptimizerStep<LionOptions>> argument) {
+  const auto& step = *argument;
   const Gradients<T> gradients(step.decision);
   const LionOptions& o = step.options;
   const T decay = T(1 - step.lr * step.weight_decay), rate = T(-step.lr);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int threads = 256, rows_of_block = threads / warp;
 /// Threads of a block that has a long row for itself.
-constexpr int most_threads = 1024, long_row = 16384;
+constexpr int max_threads = 1024, long_row = 16384;
 
 template <class T>
 __global__ void widen_elements(const T* x, Wide<T>* y, std::int64_t n) {
@@ -85,9 +85,9 @@ struct Denominator {
 /// A block has a row, in packs of N logits. It reads them twice; or, if it keeps them, once, and then from
 /// shared memory.
 template <int N, bool Keeps, class X, class Y, class S = Wide<X>>
-__global__ void __launch_bounds__(most_threads)
+__global__ void __launch_bounds__(max_threads)
     cross_entropy_rows(Logits<X, Y> in, bool add, const std::int32_t* targets, S* losses,
-                       Told<double> told) {
+                       Argument<double> argument) {
   S* room = shared_memory<S>();
   const int target = targets[blockIdx.x], me = int(threadIdx.x), vocabulary = in.vocabulary;
   const int step = int(blockDim.x) * N;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(most_threads)
       for (int c = me; c < in.stride; c += int(blockDim.x)) slopes[c] = Y(0.f);
     return;
   }
-  X* kept = reinterpret_cast<X*>(room + most_threads / warp);  // a thread reads what it has put
+  X* kept = reinterpret_cast<X*>(room + max_threads / warp);  // a thread reads what it has put
   Denominator<S> softmax{S(x[0])};
   constexpr int packs = 16 / N;  // that are on their way at once
   for (int first = me * N; first < vocabulary; first += packs * step) {
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(most_threads)
   softmax.reduce(room);
   if (me == 0) losses[blockIdx.x] = log(softmax.sum) - (of_target - softmax.most);
   if (!slopes) return;
-  const S weight = S(*told), factor = weight / softmax.sum;
+  const S weight = S(*argument), factor = weight / softmax.sum;
   for (int first = 0; first < in.stride; first += step) {
     const int c = first + me * N;
     Pack<X, N> mine{};
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(most_threads)
 /// A warp has a row.
 template <class T, class S = Wide<T>>
 __global__ void squared_errors(const T* x, const T* target, S* losses, T* dx, bool add, int rows,
-                               int width, Told<double> weight) {
+                               int width, Argument<double> weight) {
   const int row = int(blockIdx.x) * rows_of_block + int(threadIdx.x) / warp;
   const int lane = int(threadIdx.x) % warp;
   if (row >= rows) return;
@@ -166,17 +166,17 @@ __global__ void squared_errors(const T* x, const T* target, S* losses, T* dx, bo
 template <class X, class Y, class S>
 void cross_entropy_of(Stream& stream, const Logits<X, Y>& logits, bool add,
                       const std::int32_t* targets, S* losses, double weight, int rows) {
-  constexpr int pack = 16 / int(sizeof(X)), sums = most_threads / warp * int(sizeof(S));
+  constexpr int pack = 16 / int(sizeof(X)), sums = max_threads / warp * int(sizeof(S));
   const bool packs = logits.stride % pack == 0 && logits.slope_stride % pack == 0 &&
                      may_be_packs(logits.data, logits.gradient);
   const std::int64_t row = std::int64_t(logits.stride) * sizeof(X);
-  const bool keeps = packs && logits.vocabulary >= long_row && sums + row <= most_shared_bytes();
+  const bool keeps = packs && logits.vocabulary >= long_row && sums + row <= max_shared_bytes();
   const auto kernel = keeps   ? cross_entropy_rows<pack, true, X, Y, S>
                       : packs ? cross_entropy_rows<pack, false, X, Y, S>
                               : cross_entropy_rows<1, false, X, Y, S>;
   launch(stream,
-         {unsigned(rows), unsigned(keeps ? most_threads : threads), keeps ? sums + int(row) : sums},
-         kernel, logits, add, targets, losses, stream.device().tell(weight));
+         {unsigned(rows), unsigned(keeps ? max_threads : threads), keeps ? sums + int(row) : sums},
+         kernel, logits, add, targets, losses, stream.device().argument(weight));
 }
 
 /// Both kernels of a head. With a bias the last row of `logits` is not of a chunk: it holds the
@@ -262,7 +262,7 @@ void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> l
                         double weight) {
   launch(stream, {blocks_of(x.rows, rows_of_block), threads}, squared_errors<T, S>, x.data,
          target.data, losses.data, dx.data, bool(dx.add), int(x.rows), int(x.columns),
-         stream.device().tell(weight));
+         stream.device().argument(weight));
 }
 
 #define SINTER_INSTANTIATE(T)                                                                     \

@@ -100,7 +100,7 @@ void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C>
   if (depth <= 0 ? !itself : addend && !row && !itself)
     launch(stream, grid_of_elements(n), put_addend<C>, addend.data, addend.stride, c.data, c.stride,
            c.columns, n);
-  if (depth <= 0 || stream.device().mode == Mode::tell) return;
+  if (depth <= 0 || stream.device().mode == Mode::update) return;
   multiply<T, C>(stream, a, b, c, addend && !row, row ? addend.data : nullptr);
 }
 

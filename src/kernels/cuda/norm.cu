@@ -10,8 +10,8 @@ namespace {
 
 /// Partial sums; their number and borders depend only on n.
 constexpr int threads = 256, group_size = 4096;
-constexpr std::int64_t most_groups = 1024;
-static_assert((most_groups + 1) * sizeof(double) <= Stream::Pool::scratch_bytes);
+constexpr std::int64_t max_groups = 1024;
+static_assert((max_groups + 1) * sizeof(double) <= Stream::Pool::scratch_bytes);
 
 template <bool Square, class T>
 __device__ double summand(T x) {
@@ -45,7 +45,7 @@ __global__ void sum_partial(const double* partial, int groups, double* result, b
 }
 
 /// The most thread blocks of add_squares, and how many neighbours' squares are added before they go into bins.
-constexpr std::int64_t most_bin_groups = 4 * 132;
+constexpr std::int64_t max_bin_groups = 4 * 132;
 constexpr int together = 16;
 
 /// What a thread block has of a BinnedSum.
@@ -53,7 +53,7 @@ struct Bins {
   unsigned long long whole[std::size_t(BinnedSum::count)];
   double beyond;  ///< infinite, or not a number, if a summand is
 };
-static_assert(most_bin_groups * sizeof(Bins) <= Stream::Pool::scratch_bytes);
+static_assert(max_bin_groups * sizeof(Bins) <= Stream::Pool::scratch_bytes);
 
 /// What a thread has of three neighbouring bins, and which the first is: squares of like numbers mostly go
 /// into the same ones, for which threads would wait for each other.
@@ -161,7 +161,7 @@ __global__ void add_bins(const Bins* partial, int groups, BinnedSum* sum) {
 }
 
 template <class T>
-__global__ void scale_to_unit(T* x, std::int64_t n, const double* squares, Told<double> least) {
+__global__ void scale_to_unit(T* x, std::int64_t n, const double* squares, Argument<double> least) {
   const double norm = sqrt(*squares);
   const T factor = T(1 / (norm < *least ? *least : norm));
   for_each_element(n, [=](std::int64_t i) { x[i] *= factor; });
@@ -172,7 +172,7 @@ double* scratch_of(Stream& stream) { return reinterpret_cast<double*>(stream.dev
 
 template <bool Square, class T>
 void sum_to(Stream& stream, const T* x, std::int64_t n, double* result, bool add) {
-  const std::int64_t groups = std::min((n + group_size - 1) / group_size, most_groups);
+  const std::int64_t groups = std::min((n + group_size - 1) / group_size, max_groups);
   const int room = threads / warp * int(sizeof(double));
   double* partial = scratch_of(stream);
   launch(stream, {unsigned(groups), threads, room}, sum_groups<Square, T>, x, n, partial);
@@ -183,7 +183,7 @@ void sum_to(Stream& stream, const T* x, std::int64_t n, double* result, bool add
 
 template <class T>
 void add_squares(Stream& stream, const T* x, std::int64_t n, BinnedSum* sum) {
-  const std::int64_t groups = std::min((n + group_size - 1) / group_size, most_bin_groups);
+  const std::int64_t groups = std::min((n + group_size - 1) / group_size, max_bin_groups);
   if (groups == 0) return;
   auto* const partial = reinterpret_cast<Bins*>(stream.device().scratch);
   launch(stream, {unsigned(groups), threads, int(sizeof(Bins))}, bin_groups<T>, x, n, partial);
@@ -202,9 +202,10 @@ void sum(Stream& stream, const T* x, std::int64_t n, double* result, bool add) {
 
 template <class T>
 void scale_to_unit_norm(Stream& stream, T* x, std::int64_t n, double least) {
-  double* squares = scratch_of(stream) + most_groups;
+  double* squares = scratch_of(stream) + max_groups;
   sum_to<true>(stream, static_cast<const T*>(x), n, squares, false);
-  launch(stream, grid_of_elements(n), scale_to_unit<T>, x, n, squares, stream.device().tell(least));
+  launch(stream, grid_of_elements(n), scale_to_unit<T>, x, n, squares,
+         stream.device().argument(least));
 }
 
 #define SINTER_INSTANTIATE(T)                                                   \

@@ -223,9 +223,9 @@ void with_packs(int width, const F& call, const P*... at) {
 
 template <bool Centred, class T, class S, class G>
 void backward(Stream& stream, const Rows<T, S>& in, const Gradients<T>& out, Tensor<G> dweight,
-              Tensor<G> dbias, S* scratch, int most_blocks) {
+              Tensor<G> dbias, S* scratch, int max_blocks) {
   const int parts = int(blocks_of(in.rows, rows_at_once));
-  const int blocks = dweight ? std::min(parts, most_blocks) : parts;
+  const int blocks = dweight ? std::min(parts, max_blocks) : parts;
   if (dweight || out.dx || out.dx2)
     with_packs(
         in.width,

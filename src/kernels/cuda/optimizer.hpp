@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of elementwise optimizers share. A source defines NAME_elements(arrays, told) for
+// What the kernels of elementwise optimizers share. A source defines NAME_elements(arrays, argument) for
 // SINTER_OPTIMIZER.
 #pragma once
 #include <limits>
@@ -13,7 +13,7 @@
   void name(const Options& options, const ParameterSpan<M, G, S, C>& span) {      \
     const Step<Options> step(options, span);                                      \
     launch(span.stream, grid_of_elements(span.size), name##_elements<M, G, S, C>, \
-           OptimizerArrays(span), span.stream.device().tell(step));               \
+           OptimizerArrays(span), span.stream.device().argument(step));           \
   }                                                                               \
   SINTER_EACH_OPTIMIZER(SINTER_OPTIMIZER_INSTANCE, name, Options)
 

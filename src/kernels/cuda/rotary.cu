@@ -38,7 +38,8 @@ __global__ void find_longest(Sequences sequences, std::int32_t* longest) {
 
 /// A thread computes one angle at every stride-th position.
 template <class S>
-__global__ void fill_table(Told<Rotary> rotary, const std::int32_t* places, S* table, int depth) {
+__global__ void fill_table(Argument<Rotary> rotary, const std::int32_t* places, S* table,
+                           int depth) {
   const int half = depth / 2, i = int(blockIdx.x) * warp + int(threadIdx.x);
   if (i >= half) return;
   const double turn = frequency(*rotary, i, depth);
@@ -127,12 +128,12 @@ __global__ void add_to_halves(const T* x, const S* table, int width, Sequences s
 template <class S>
 void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Tensor<S> table) {
   constexpr int rows = 8;
-  constexpr unsigned most_row_blocks = 256;
+  constexpr unsigned max_row_blocks = 256;
   auto* longest = reinterpret_cast<std::int32_t*>(stream.device().scratch);
   launch(stream, {1, warp}, find_longest, sequences, longest);
   const unsigned across = blocks_of(table.columns / 2, warp);
-  const unsigned down = std::clamp(blocks_of(sequences.total, rows), 1u, most_row_blocks);
-  launch(stream, {{across, down}, {warp, rows}}, fill_table<S>, stream.device().tell(rotary),
+  const unsigned down = std::clamp(blocks_of(sequences.total, rows), 1u, max_row_blocks);
+  launch(stream, {{across, down}, {warp, rows}}, fill_table<S>, stream.device().argument(rotary),
          longest, table.data, int(table.columns));
 }
 

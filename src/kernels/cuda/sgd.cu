@@ -7,8 +7,9 @@ namespace sinter::kernel {
 namespace {
 
 template <class M, class G, class S, class C, class T = Wide<M>>
-__global__ void sgd_elements(OptimizerArrays<M, G, S, C> a, Told<OptimizerStep<SgdOptions>> told) {
-  const auto& step = *told;
+__global__ void sgd_elements(OptimizerArrays<M, G, S, C> a,
+                             Argument<OptimizerStep<SgdOptions>> argument) {
+  const auto& step = *argument;
   const Gradients<T> gradients(step.decision);
   const T decay = T(step.weight_decay), rate = T(-step.lr), inertia = T(step.options.momentum);
   const bool first = step.number == 1, nesterov = step.options.nesterov;

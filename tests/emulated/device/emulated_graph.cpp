@@ -15,7 +15,7 @@ void LaunchGraph::pass(bool record, const Facts& facts, const Node& node) {
   if (recorded[passed++] != facts)
     refuse(
         "a graph whose launches differ from those that were recorded: the kernel, its grid, or an "
-        "argument that the host gives it anew in each step and does not tell it");
+        "argument that the host gives it anew in each step and that is no Argument<T>");
 }
 
 void LaunchGraph::pass_if(bool record, const std::int32_t* condition, const Node& work) {

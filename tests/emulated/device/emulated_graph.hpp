@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A launch graph on the emulated device. It knows what it was recorded with, and so notices a
-// run that differs in what nobody tells the kernels.
+// run that differs in what is no Argument of a kernel.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,12 +15,12 @@
 namespace sinter::kernel {
 
 template <class T>
-struct Told;
+struct Argument;
 
 namespace emulated {
 
 /// What is the same in each run of a graph: the grid, the kernel, and its arguments, but for the
-/// values that it is told. Pointers must be null or into the device's memory: where they are not, the
+/// values of its Arguments. Pointers must be null or into the device's memory: where they are not, the
 /// process ends with a message. (Those in structures are not looked at.)
 class Facts {
  public:
@@ -32,10 +32,12 @@ class Facts {
 
  private:
   template <class T>
-  void add_one(const Told<T>& told) {
-    if (!told.at)
-      refuse("a graph with a kernel that is told nothing anew: use Stream::Pool::tell()");
-    add_one(told.at);
+  void add_one(const Argument<T>& argument) {
+    if (!argument.at)
+      refuse(
+          "a graph with an Argument that is not in the device's memory: use "
+          "Stream::Pool::argument()");
+    add_one(argument.at);
   }
   template <class... P>
   void add_one(void (*kernel)(P...)) {
@@ -43,9 +45,10 @@ class Facts {
   }
   template <class T>
   void add_one(const T& value) {
-    static_assert(std::is_scalar_v<T> || std::has_unique_object_representations_v<T>,
-                  "a structure with gaps or floating point numbers is to be told, or given to the "
-                  "kernel field by field");
+    static_assert(
+        std::is_scalar_v<T> || std::has_unique_object_representations_v<T>,
+        "a structure with gaps or floating point numbers is to be an Argument, or given to the "
+        "kernel field by field");
     if constexpr (std::is_pointer_v<T>) {
       if (value && !on_device(value))
         refuse("a graph with a kernel that is given memory of the host");

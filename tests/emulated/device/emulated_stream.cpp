@@ -22,7 +22,7 @@ void refuse_in_capture() {
 
 }  // namespace
 
-int most_shared_bytes() { return 227 << 10; }
+int max_shared_bytes() { return 227 << 10; }
 
 Stream::Pool::Pool() : scratch(take_memory(scratch_bytes)) {
   if (!scratch) throw std::bad_alloc();
@@ -133,25 +133,25 @@ void clear(Stream& stream, std::byte* at, std::size_t bytes) {
 void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const void* body) {
   std::vector<std::int64_t> numbers;
   ask(shape, numbers);
-  pool->told.begin();
+  pool->arguments.begin();
   pool->graph = pool->graphs.find(numbers);
   if (pool->graph) {
-    pool->mode = Mode::tell;
+    pool->mode = Mode::update;
     call(body, 0);
     pool->graph->end();
-  } else {  // twice, as on a card, where memory for what is told is taken the first time
+  } else {  // twice, as on a card, where memory for arguments is taken the first time
     pool->mode = Mode::record;
     emulated::LaunchGraph nobodys;
     pool->graph = &nobodys;
     call(body, 0);
-    pool->told.begin();
+    pool->arguments.begin();
     pool->graph = &pool->graphs.add(numbers);
     captures = true;
     call(body, 0);
     captures = false;
   }
   pool->mode = Mode::direct;
-  pool->told.send(*this);
+  pool->arguments.send(*this);
   pool->graph->run();
 }
 

@@ -12,7 +12,7 @@
 namespace sinter::detail::testing {
 namespace {
 
-constexpr int context = 9, words = 19, most_ranks = has_thread_ranks ? 3 : 1;
+constexpr int context = 9, words = 19, max_ranks = has_thread_ranks ? 3 : 1;
 constexpr Gpt2Options with_dropout{
     .layers = 2, .heads = 3, .width = 24, .vocabulary = words, .positions = 12, .dropout = .2};
 constexpr Gpt2Options without_dropout{
@@ -85,7 +85,7 @@ TEST_CASE("in fp64 all splits with dropout have the same loss and gradients") {
   check_same(first_step<Split<2, Fp64, with_dropout>>(batch), want, 1e-13);
   check_same(first_step<Split<4, Fp64, with_dropout>>(batch), want, 1e-13);
   using Ranked = Split<2, Fp64, with_dropout, Ddp<{.bucket_bytes = 4000}>>;
-  for (int ranks = 1; ranks <= most_ranks; ++ranks)
+  for (int ranks = 1; ranks <= max_ranks; ++ranks)
     check_same(first_step_on<Ranked>(ranks, batch), want, 1e-13);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("in fp32 all splits with dropout have the same gradients, within the b
   check(first_step<Split<4, Fp32, with_dropout>>(batch));
   check(first_step<Split<8, Fp32, with_dropout>>(batch));
   using Ranked = Split<4, Fp32, with_dropout, Ddp<{.bucket_bytes = 4000}>>;
-  for (int ranks = 2; ranks <= most_ranks; ++ranks) check(first_step_on<Ranked>(ranks, batch));
+  for (int ranks = 2; ranks <= max_ranks; ++ranks) check(first_step_on<Ranked>(ranks, batch));
 }
 
 // ---- evaluation

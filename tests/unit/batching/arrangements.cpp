@@ -77,13 +77,13 @@ TEST_CASE("dynamic batches are those that ParlAI makes of the same buffer and dr
     const auto expected = as_parlai(lengths, tokens, std::size_t(most), key);
     REQUIRE(made.ends.size() == expected.size());
     std::size_t at = 0;
-    auto most_rows_first = [&](std::uint32_t k) {
+    auto max_rows_first = [&](std::uint32_t k) {
       return std::tuple(-lengths[k].rows(), (lengths[k].context + 7) / 8,
                         (lengths[k].label + 7) / 8, kernel::mix_bits(key ^ kernel::mix(k)));
     };
     for (std::size_t b = 0; b < expected.size(); ++b) {
       std::vector<std::uint32_t> batch = expected[b];
-      std::ranges::sort(batch, {}, most_rows_first);
+      std::ranges::sort(batch, {}, max_rows_first);
       for (std::uint32_t number : batch) REQUIRE(made.order[at++] == number);
       REQUIRE(made.ends[b] == at);
     }

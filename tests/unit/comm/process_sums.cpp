@@ -44,7 +44,7 @@ std::string sums_of(Communicator& end) {
     together.push_back(values);
     end.start_sum(values.data(), count);
     std::vector<double> few;
-    for (int k = 0; k <= count % Communicator::most_values; ++k)
+    for (int k = 0; k <= count % Communicator::max_values; ++k)
       few.push_back(.1 * (1 + end.rank()) + count + k);
     end.sum(few.data(), int(few.size()));
     end.wait(values.data());

@@ -117,8 +117,8 @@ class Slow final : public ExampleList {
   std::int64_t records() const override { return list.records(); }
   std::int64_t examples_of(std::int64_t count) const override { return list.examples_of(count); }
   int inputs() const override { return list.inputs(); }
-  int most_rows() const override { return list.most_rows(); }
-  int most_second_rows() const override { return list.most_second_rows(); }
+  int max_rows() const override { return list.max_rows(); }
+  int max_second_rows() const override { return list.max_second_rows(); }
   ExampleLength length(std::int64_t number) const override { return list.length(number); }
   int rows(std::int64_t number) const override { return list.rows(number); }
   void append(HostBatch& batch, std::int64_t number, int most, int padded) const override {

@@ -30,7 +30,7 @@ constexpr int worker_counts[] = {0, 1, 2, 4};
 
 /// What a test may know and steer of a source that lives in the reader.
 struct Control {
-  std::atomic<int> drawn{0}, filled{0}, at_once{0}, most_at_once{0};
+  std::atomic<int> drawn{0}, filled{0}, at_once{0}, max_at_once{0};
   std::atomic<int> wanted_at_once{0};  // fill() waits for so many of them, for a while
 };
 
@@ -57,10 +57,10 @@ struct Divided {
   }
   void fill(const BatchDraw& draw, HostBatch& batch) const {
     const int others = ++control->at_once;
-    for (int most = control->most_at_once; most < others;)
-      if (control->most_at_once.compare_exchange_weak(most, others)) break;
+    for (int most = control->max_at_once; most < others;)
+      if (control->max_at_once.compare_exchange_weak(most, others)) break;
     const auto until = std::chrono::steady_clock::now() + 20s;
-    while (control->most_at_once < control->wanted_at_once &&
+    while (control->max_at_once < control->wanted_at_once &&
            std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(100us);
     const auto number = int(draw.items.at(0));
@@ -173,7 +173,7 @@ TEST_CASE("workers prepare batches at the same time, where the source divides") 
     HostBatch batch;
     CHECK(reader.next(batch));
   }
-  CHECK(source.control->most_at_once == 3);
+  CHECK(source.control->max_at_once == 3);
 
   Undivided other;
   other.source.takes = 100us;
@@ -183,7 +183,7 @@ TEST_CASE("workers prepare batches at the same time, where the source divides") 
     REQUIRE(reader.next(batch));
     REQUIRE(number(batch) == n);
   }
-  CHECK(other.source.control->most_at_once == 1);
+  CHECK(other.source.control->max_at_once == 1);
 }
 
 TEST_CASE("an error in any worker arrives after the batches before it, until a restore") {

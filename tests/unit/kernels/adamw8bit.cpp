@@ -78,7 +78,7 @@ double share_of_bounds(const State& before, const State& after, const std::vecto
   };
   for (std::size_t first = 0; first < g.size(); first += block) {
     const std::size_t last = std::min(first + block, g.size());
-    double most_m = 0, most_v = 0, most = 0;
+    double max_m = 0, max_v = 0, most = 0;
     std::vector<double> ms, vs;
     for (std::size_t i = first; i < last; ++i) {
       const double slope = (s.span.decision ? s.span.decision->scale : 1) * g[i];
@@ -89,13 +89,13 @@ double share_of_bounds(const State& before, const State& after, const std::vecto
                    rate = s.span.learning_rate * root / correction1;
       const double p = (before.p[i] - rate * m / below) * (1 - s.span.learning_rate * weight_decay);
       within(std::abs(after.p[i] - p), eps * (2 * std::abs(before.p[i]) + 4 * rate * size / below));
-      most_m = std::max(most_m, std::abs(m)), most_v = std::max(most_v, v);
+      max_m = std::max(max_m, std::abs(m)), max_v = std::max(max_v, v);
       most = std::max(most, size), ms.push_back(m), vs.push_back(v);
     }
     const float mean_scale = after.mean_scale[first / block];
     const float square_scale = after.square_scale[first / block];
-    within(std::abs(mean_scale - most_m), 4 * eps * most);
-    within(std::abs(square_scale - most_v), 4 * eps * most_v);
+    within(std::abs(mean_scale - max_m), 4 * eps * most);
+    within(std::abs(square_scale - max_v), 4 * eps * max_v);
     for (std::size_t i = first; i < last && mean_scale > 0; ++i) {
       const auto& signs = kernel::signed_dynamic_map();
       const double m = ms[i - first] / mean_scale, v = vs[i - first] / square_scale;

@@ -41,7 +41,7 @@ TEST_CASE_TEMPLATE(
 TEST_CASE_TEMPLATE("attention over long sequences equals its definition", T, float, double) {
   check<T>({0, 700, 1300}, 2, 20, causal);
   check<T>({0, 600}, 1, 20, full);
-  check<T>({0, 40}, 1, kernel::most_head_width, causal);
+  check<T>({0, 40}, 1, kernel::max_head_width, causal);
 }
 
 TEST_CASE_TEMPLATE("attention with dropout follows its mask, both directions", T, float, double) {

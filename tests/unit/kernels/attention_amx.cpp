@@ -87,7 +87,7 @@ TEST_CASE("cross-attention in tiles equals its definition") {
 TEST_CASE("attention in tiles equals its definition over many rows, and in the widest heads") {
   on_each_unit([] {
     check_bf16({0, 300, 500}, 1, 32, {.causal = true});
-    check_bf16({0, 20}, 1, kernel::most_head_width, {});
+    check_bf16({0, 20}, 1, kernel::max_head_width, {});
   });
 }
 /// y, log_sum and gradients by `attention`, of two sequences; some numbers are subnormal.

@@ -12,7 +12,7 @@ TEST_CASE("attention of bfloat16 equals its definition, both directions") {
 TEST_CASE("attention of bfloat16 equals its definition with dropout, shared keys, long sequences") {
   on_every_instruction_set(check_bf16_heads);
   check_bf16({0, 700, 1300}, 2, 32, {.causal = true});
-  check_bf16({0, 40}, 1, kernel::most_head_width, {});
+  check_bf16({0, 40}, 1, kernel::max_head_width, {});
 }
 TEST_CASE("cross-attention of bfloat16 equals its definition, both directions") {
   on_every_instruction_set([] { check_bf16_cross(); });

@@ -104,7 +104,7 @@ TEST_CASE_TEMPLATE("cross-attention equals its definition, both directions", T, 
 TEST_CASE_TEMPLATE("cross-attention over long sequences equals its definition", T, float, double) {
   check<T>({0, 600}, {0, 300}, 1, 20);
   check<T>({0, 300, 310}, {0, 600, 1300}, 2, 20);
-  check<T>({0, 40}, {0, 10}, 1, kernel::most_head_width);
+  check<T>({0, 40}, {0, 10}, 1, kernel::max_head_width);
 }
 
 TEST_CASE_TEMPLATE("cross-attention with dropout follows its mask, both directions", T, float,

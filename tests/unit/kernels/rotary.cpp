@@ -150,7 +150,7 @@ TEST_CASE_TEMPLATE("rotary positions equal their definition, both directions", T
 TEST_CASE_TEMPLATE("rotary positions far from the start equal their definition, in the widest head",
                    T, float, double) {
   check<T>({0, 5000}, 1, 1, 16, 1);
-  check<T>({0, 3}, 1, 1, kernel::most_rotary_width, 1);
+  check<T>({0, 3}, 1, 1, kernel::max_rotary_width, 1);
 }
 
 TEST_CASE_TEMPLATE("rotary positions of the longest of many sequences equal their definition", T,

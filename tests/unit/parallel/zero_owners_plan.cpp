@@ -3,6 +3,7 @@
 #include <map>
 
 #include "program/models.hpp"
+#include "sinter/forecast/forecast.hpp"
 #include "sinter/optimizer/adafactor.hpp"
 #include "sinter/optimizer/adamw8bit.hpp"
 #include "sinter/optimizer/lion.hpp"
@@ -10,7 +11,6 @@
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/recipe/savings.hpp"
-#include "sinter/world/forecast.hpp"
 #include "unit/parallel/zero_recipes.hpp"
 
 namespace sinter::detail::testing {
@@ -37,7 +37,7 @@ constexpr bool has_owners(std::initializer_list<Share> want) {
   auto next = want.begin();
   for (const OwnedSlice& slice : Plan<R>::model.owned) {
     if (next == want.end() || slice.first != first) return false;
-    if (*next++ != Share{slice.size, slice.owner, slice.held}) return false;
+    if (*next++ != Share{slice.size, slice.owner, slice.local}) return false;
     first += slice.size;
   }
   return next == want.end() && first == Plan<R>::model.elements();
@@ -68,7 +68,7 @@ static_assert(Plan<Made<Uneven, Batch<{.global = 8, .micro = 1}>, Factors, Split
 // ---- memory and volume
 /// The most bytes that a rank has of region number r, of what it owns.
 template <class R>
-std::int64_t most_of_region(int r) {
+std::int64_t max_of_region(int r) {
   std::map<int, std::int64_t> bytes;
   for (const Parameter& p : list_parameters(Plan<R>::model))
     if (p.owner >= 0) bytes[p.owner] += aligned(p.state[std::size_t(r)].shape.bytes());
@@ -86,7 +86,7 @@ void check_memory() {
   const bool splits_masters = Stage == 3 || model.weights() == Space::weights;
   CHECK(memory.parameters == (splits_masters ? most : all));
   CHECK(memory.gradients == (Stage >= 2 ? most : all));
-  CHECK(memory.optimizer == most_of_region<R>(0) + most_of_region<R>(1) + most_of_region<R>(2));
+  CHECK(memory.optimizer == max_of_region<R>(0) + max_of_region<R>(1) + max_of_region<R>(2));
   CHECK(memory.policies == (model.regions.size() > 3 ? most : 0));
   Trainer<R> trainer({.seed = 3, .threads = 4});
   take_steps(trainer, 0, 2);

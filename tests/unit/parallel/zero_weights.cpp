@@ -89,8 +89,7 @@ TEST_CASE("stage 3 on one rank keeps everything") {
 // ---- memory and volume
 /// The most bytes of a space that comes and goes which are in the arena at once.
 template <class R>
-constexpr std::int64_t most_at_once(std::span<const Buffer> buffers, int instructions,
-                                    Space space) {
+constexpr std::int64_t max_at_once(std::span<const Buffer> buffers, int instructions, Space space) {
   std::int64_t most = 0;
   for (int t = 0; t < instructions; ++t) {
     std::int64_t bytes = 0;
@@ -110,7 +109,7 @@ constexpr bool is_the_formula() {
   const std::int64_t weights = std::max(2 * unit(1), unit(0) + unit(1) + unit(3));
   return P::memory.parameters == aligned(held * 4) && P::memory.weights == 0 &&
          P::memory.gradients == aligned(held * 4) && P::memory.optimizer == 2 * aligned(held * 4) &&
-         most_at_once<R>(P::training.buffers.view(), int(P::program.size()), Space::weights) <=
+         max_at_once<R>(P::training.buffers.view(), int(P::program.size()), Space::weights) <=
              weights;
 }
 static_assert(is_the_formula<2, 4>() && is_the_formula<4, 2, Bf16>());

@@ -33,7 +33,7 @@ TEST_CASE("a unit of 40,000 matrices is shared equally by four ranks") {
   REQUIRE(slices.size() == matrices);
   std::vector<std::int64_t> owned(ranks);
   for (const OwnedSlice& slice : slices) {
-    CHECK(slice.held == owned[std::size_t(slice.owner)]);
+    CHECK(slice.local == owned[std::size_t(slice.owner)]);
     owned[std::size_t(slice.owner)] += slice.size;
   }
   for (const std::int64_t elements : owned) CHECK(elements == matrices / ranks * size);

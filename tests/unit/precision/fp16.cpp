@@ -150,7 +150,7 @@ TEST_CASE("a resumed run goes on, bit for bit; recomputation changes none") {
 /// Losses and loss scales of the steps that are applied.
 using Rows = std::vector<std::pair<double, double>>;
 /// Trains on different batches from a scale that is too large; stops after so many skipped steps.
-Rows train_on(TrainerCore& trainer, RunFolder& folder, int most_skipped) {
+Rows train_on(TrainerCore& trainer, RunFolder& folder, int max_skipped) {
   std::vector<std::int32_t> tokens;
   for (int k = 0; k < 2000; ++k) tokens.push_back((k * k + k / 7) % 31);
   Loop loop(trainer, ShuffledWindows(tokens, {24, 4}, 3), {}, &folder);
@@ -161,7 +161,7 @@ Rows train_on(TrainerCore& trainer, RunFolder& folder, int most_skipped) {
        .save_every = 2,
        .on_step = [&](const StepRecord& r) { rows.emplace_back(r.loss, trainer.loss_scale()); },
        .on_warning = [&](const std::string& w) { skipped += w.find("skipped") != w.npos; },
-       .stop = [&] { return skipped == most_skipped; }});
+       .stop = [&] { return skipped == max_skipped; }});
   return rows;
 }
 TEST_CASE("a run that is stopped after a skipped step is the one that was not") {

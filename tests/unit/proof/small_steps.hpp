@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "program/models.hpp"
+#include "sinter/forecast/forecast.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/ddp.hpp"
-#include "sinter/world/forecast.hpp"
 
 namespace sinter::detail::testing {
 

@@ -73,12 +73,12 @@ TEST_CASE("Mlp starts as torch.nn.Linear") {
     const double bound = 1 / std::sqrt(p.name.starts_with("input") ? 7. : 100.);
     const Numbers x = trainer.parameter(p.name);
     auto [least, most] = std::ranges::minmax(x);
-    const double n = double(p.size), most_missing = 12 / n;  // e⁻¹² that all are nearer than that
+    const double n = double(p.size), max_missing = 12 / n;  // e⁻¹² that all are nearer than that
     CHECK(least >= -bound * (1 + 1e-6));
     CHECK(most <= bound * (1 + 1e-6));
-    if (most_missing < 1) {
-      CHECK(least < -bound * (1 - 2 * most_missing));
-      CHECK(most > bound * (1 - 2 * most_missing));
+    if (max_missing < 1) {
+      CHECK(least < -bound * (1 - 2 * max_missing));
+      CHECK(most > bound * (1 - 2 * max_missing));
     }
     CHECK(std::abs(mean_of(x)) < 5 * bound / std::sqrt(3 * n));
     // The variance of a square is 4/45 bound⁴.

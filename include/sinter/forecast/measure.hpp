@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
-#include "sinter/world/costs.hpp"
-#include "sinter/world/offload.hpp"
+#include "sinter/forecast/costs.hpp"
+#include "sinter/forecast/offload.hpp"
 
 namespace sinter {
 

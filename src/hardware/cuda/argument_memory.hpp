@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host tells a graph: memory of the host, and as much of the device, to which it is copied
-// in each run before the graph is launched.
+// Memory for the arguments that a graph's kernels get anew in each run: a buffer of the host, and one of the
+// device, to which it is copied before the graph is launched.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -9,21 +9,21 @@ namespace sinter::kernel {
 
 class Stream;
 
-/// Blocks of memory, more of them where more is told. What is told in the same order and sizes in
-/// each run lies at the same places.
-class ToldMemory {
+/// Blocks of memory, whose number grows with the arguments. Arguments that come in the same order and sizes
+/// in each run lie at the same places.
+class ArgumentMemory {
  public:
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
 
-  ToldMemory() = default;
-  ToldMemory(const ToldMemory&) = delete;
-  ToldMemory& operator=(const ToldMemory&) = delete;
-  ~ToldMemory();
+  ArgumentMemory() = default;
+  ArgumentMemory(const ArgumentMemory&) = delete;
+  ArgumentMemory& operator=(const ArgumentMemory&) = delete;
+  ~ArgumentMemory();
 
-  /// Begins a run, in which nothing is told yet.
+  /// Begins a run, which has no arguments yet.
   /// requires  the copies of the run before are done
   void begin();
-  /// Where the host puts what it tells, and where that will be in the device's memory.
+  /// A place for arguments in the host's memory, and where they will be in the device's.
   struct Room {
     std::byte* host;
     const std::byte* device;
@@ -31,10 +31,10 @@ class ToldMemory {
   /// Takes room, which is filled before send().
   /// throws    std::bad_alloc if there is no memory for it
   Room take(std::size_t bytes);
-  /// Takes what is told. Returns where it will be in the device's memory.
+  /// Copies an argument. Returns where it will be in the device's memory.
   /// throws    std::bad_alloc if there is no memory for it
   const std::byte* add(const void* from, std::size_t bytes);
-  /// Copies all that was told in this run to the device, in the order of the stream.
+  /// Copies all arguments of this run to the device, in the order of the stream.
   void send(Stream& stream) const;
 
  private:

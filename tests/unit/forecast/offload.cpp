@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a step waits for what lives outside of the device's memory, against what follows from rates.
-#include "sinter/world/offload.hpp"
+#include "sinter/forecast/offload.hpp"
 
 #include "sinter/error.hpp"
+#include "sinter/forecast/measure.hpp"
 #include "sinter/hardware/stream.hpp"
 #include "sinter/memory/offload.hpp"
 #include "sinter/parallel/split_batch.hpp"
 #include "sinter/parallel/zero.hpp"
-#include "sinter/world/measure.hpp"
 #include "unit/proof/small_steps.hpp"
 
 namespace sinter::detail::testing {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinter/world/forecast.hpp"
+#include "sinter/forecast/forecast.hpp"
 
 #include <algorithm>
 
-#include "world/misfit.hpp"
+#include "forecast/require_fit.hpp"
 
 namespace sinter::detail {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forecast of a recipe on another number of ranks: memory, traffic and the time of a step, by the
-// simulation of all ranks (proof/simulate.hpp) with costs (world/costs.hpp).
+// simulation of all ranks (proof/simulate.hpp) with costs (forecast/costs.hpp).
 #pragma once
+#include "sinter/forecast/costs.hpp"
+#include "sinter/forecast/offload.hpp"
 #include "sinter/plan/owners.hpp"
 #include "sinter/proof/simulate.hpp"
-#include "sinter/world/costs.hpp"
-#include "sinter/world/offload.hpp"
 
 namespace sinter::detail {
 

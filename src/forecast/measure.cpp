@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinter/world/measure.hpp"
+#include "sinter/forecast/measure.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinter/world/costs.hpp"
+#include "sinter/forecast/costs.hpp"
 
 #include <algorithm>
 #include <cmath>
 
+#include "sinter/forecast/offload.hpp"
 #include "sinter/plan/flops.hpp"
-#include "sinter/world/offload.hpp"
 
 namespace sinter::detail {
 namespace {

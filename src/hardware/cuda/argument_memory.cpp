@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/cuda/told_memory.hpp"
+#include "hardware/cuda/argument_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,19 +9,19 @@
 
 namespace sinter::kernel {
 
-ToldMemory::~ToldMemory() {
+ArgumentMemory::~ArgumentMemory() {
   for (const Block& block : blocks) {
     give_host_memory(block.host);
     give_memory(block.device);
   }
 }
 
-void ToldMemory::begin() {
+void ArgumentMemory::begin() {
   for (Block& block : blocks) block.used = 0;
   current = 0;
 }
 
-ToldMemory::Room ToldMemory::take(std::size_t bytes) {
+ArgumentMemory::Room ArgumentMemory::take(std::size_t bytes) {
   constexpr std::size_t alignment = 16;
   while (current < blocks.size() && blocks[current].used + bytes > blocks[current].bytes) ++current;
   if (current == blocks.size()) {
@@ -36,13 +36,13 @@ ToldMemory::Room ToldMemory::take(std::size_t bytes) {
   return {block.host + at, block.device + at};
 }
 
-const std::byte* ToldMemory::add(const void* from, std::size_t bytes) {
+const std::byte* ArgumentMemory::add(const void* from, std::size_t bytes) {
   const Room room = take(bytes);
   std::memcpy(room.host, from, bytes);
   return room.device;
 }
 
-void ToldMemory::send(Stream& stream) const {
+void ArgumentMemory::send(Stream& stream) const {
   for (const Block& block : blocks)
     if (block.used > 0) send_bytes(stream, block.device, block.host, block.used);
 }

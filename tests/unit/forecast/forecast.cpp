@@ -2,9 +2,9 @@
 // What a step on many ranks would take, against what follows from its formulae.
 #include <numeric>
 
+#include "sinter/forecast/measure.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
-#include "sinter/world/measure.hpp"
 #include "support/message_of.hpp"
 #include "unit/proof/small_steps.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "world/misfit.hpp"
+#include "forecast/require_fit.hpp"
 
 #include <fmt/format.h>
 
