@@ -54,11 +54,11 @@ function(sinter_library target)
 endfunction()
 
 # Lets the targets of recipes, one FILE each, share sinter/sinter.hpp precompiled: parsing it takes half of
-# the time of a recipe. That pays only where all of them are built, with the tests.
+# the time of a recipe, each time that it is compiled.
 function(sinter_share_headers target file)
   file(STRINGS "${file}" all REGEX "^#include <sinter/sinter.hpp>" LIMIT_COUNT 1)
   sinter_find_torch_code(torch_code "${file}")
-  if(NOT SINTER_PRECOMPILE OR NOT SINTER_BUILD_TESTS OR NOT all OR torch_code)
+  if(NOT SINTER_PRECOMPILE OR NOT all OR torch_code)
     return()
   endif()
   if(NOT TARGET sinter_shared_headers) # compiled as recipes are, or they could not use it
