@@ -263,9 +263,10 @@ struct LosesAnother : RecipeOf<Regression> {
 };
 
 TEST_CASE("a rank that loses another one while it joins says so") {
-  CHECK_THROWS_WITH_AS(Trainer<Regression>(std::make_shared<LosesAnother>(),
-                                           {.threads = 1, .world = {.rank = 1, .ranks = 2}}),
-                       "rank 0 has died. Rank 1 was joining the others.", RankError);
+  CHECK_THROWS_WITH_AS(
+      Trainer<Regression>(std::make_shared<LosesAnother>(),
+                          {.threads = 1, .world = {.rank = 1, .ranks = 2, .id = "two"}}),
+      "rank 0 has died. Rank 1 was joining the others.", RankError);
 }
 
 /// Knows at which instruction a rank is.
