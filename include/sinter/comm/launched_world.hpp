@@ -18,7 +18,7 @@ struct LaunchedWorld {
 /// torchrun, mpirun or mpiexec of Open MPI, mpiexec of MPICH and Intel MPI, and srun; of nested ones the inner
 /// one counts. There is no world if no launcher has started this process, or one has started only this process.
 /// The id is equal in all ranks; on one host it differs in each run and each restart. If ranks are on several
-/// hosts, the world also has their meeting (docs/running.md has the variables).
+/// hosts, the world also has their meeting (docs/ranks.md has the variables).
 /// throws    ArgumentError that names the launcher and the variable, if a variable is missing or wrong
 [[nodiscard]] std::optional<LaunchedWorld> launched_world();
 
