@@ -70,3 +70,18 @@ for page in *.md docs/*.md; do
   check 'file behind the link' "$page" "$scratch/absent"
 done
 [[ -z $missing ]] || fail "links that lead nowhere:$missing"
+
+# Every link to a section leads to a heading.
+anchors_of() {  # PAGE: what GitHub makes of its headings
+  prose_of "$1" | sed -nE 's/^#+ +//p' | sed -E 's/\[([^]]*)\]\([^)]*\)/\1/g' | LC_ALL=C.UTF-8 \
+    sed -E 's/.*/\L&/; s/[^[:alnum:] _-]//g; s/ /-/g' | sort -u
+}
+for page in *.md docs/*.md; do
+  prose_of "$page" | { grep -oE '\]\([^):]*#[^)]+\)' || true; } | sed 's/^](//; s/)$//' |
+    while IFS='#' read -r target section; do
+    anchors_of "${target:+$(dirname "$page")/}${target:-$page}" | grep -xF -- "$section" >/dev/null ||
+      printf '%s\n' "$target#$section"
+  done >"$scratch/absent"
+  check 'section behind the link' "$page" "$scratch/absent"
+done
+[[ -z $missing ]] || fail "links to sections that are not there:$missing"
