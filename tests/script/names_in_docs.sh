@@ -6,7 +6,7 @@
 cd "$root"
 
 of_the_library=(docs/life_of_a_step.md docs/glossary.md)
-of_users=(docs/add_a_*.md)
+of_users=(docs/add_a_*.md docs/loop.md)
 of_paths=(README.md CONTRIBUTING.md docs/design.md docs/dependencies.md)
 
 words_of_code include src >"$scratch/library"
