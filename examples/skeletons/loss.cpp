@@ -120,5 +120,12 @@ int main() {
   const sinter::GradientReport report = sinter::check_gradients<checked>(batch);
   const sinter::GradientReport all = sinter::check_gradients<all_checked>(batch);
   std::printf("%s%s", report.text().c_str(), all.text().c_str());
-  return report.passed() && all.passed() ? 0 : 1;
+  // Only evaluations call forward(). The loss of a step is that of the weights before it.
+  sinter::Trainer<checked> trainer;
+  const double evaluated = trainer.evaluate(batch).mean();
+  const sinter::Outcome outcome = trainer.step(batch);
+  const auto* applied = std::get_if<sinter::Applied>(&outcome);
+  const bool same = applied && std::abs(applied->loss.mean() - evaluated) < 1e-12;
+  std::printf("forward and backward: %s\n", same ? "the same loss" : "different losses");
+  return report.passed() && all.passed() && same ? 0 : 1;
 }
