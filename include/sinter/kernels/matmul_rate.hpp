@@ -52,7 +52,8 @@ void do_without_libtorch();
 
 /// Floating-point operations per second of matmul() on elements of type T, at a size where it runs
 /// at full speed. Measuring takes at most about `seconds` on the stream's threads, or one product
-/// where that takes longer. On a GPU, choosing the algorithm for that size takes additional time.
+/// where that takes longer, after a first product that is not counted, as it starts the library. On
+/// a GPU, choosing the algorithm for that size takes additional time.
 template <class T = float>
 double measured_matmul_rate(Stream& stream, double seconds = 0.05);
 
