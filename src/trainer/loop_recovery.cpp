@@ -33,6 +33,18 @@ std::string bad_number(const Skipped& step) {
   return fmt::format("{} ({})", loss ? "loss" : "gradient's norm", number);
 }
 
+/// Names the policy that reacts to bad steps, and its limit.
+std::string policy_that_gives_up(const RecipeView& recipe) {
+  std::string name;
+  const std::string slot = std::string(recipe.recovers) + ": ";
+  for (const std::string& policy : recipe.policies)
+    if (policy.starts_with(slot)) name = policy.substr(slot.size(), policy.find('<') - slot.size());
+  for (const Option& option : recipe.options)
+    if (option.slot == recipe.recovers && option.name == "most")
+      return fmt::format("{} gives up ({} is {})", name, option.dotted(), text_of(option));
+  return name + " gives up";
+}
+
 }  // namespace
 
 void Loop::react_to(const SkippedStep& bad, SamplerState after, const LoopOptions& options) {
@@ -116,12 +128,17 @@ void Loop::stop_at(const SkippedStep& bad) {
   const std::string step = std::to_string(bad.step);
   const bool wants_back =
       bad.outcome.reaction == Reaction::roll_back || bad.outcome.reaction == Reaction::repeat;
+  const RecipeView& recipe = trainer_.recipe();
+  const bool gives_up = !wants_back && !recipe.recovers.empty();
   if (!is_finite(bad.outcome))
-    throw NonFiniteError(stop_text(
-        "The " + bad_number(bad.outcome) + " of step " + step + " is not finite", wants_back));
-  throw DivergedError(stop_text(
-      with_reason("Step " + step + " goes wrong", bad.outcome) + " No policy says how to go on",
-      wants_back));
+    throw NonFiniteError(stop_text("The " + bad_number(bad.outcome) + " of step " + step +
+                                       " is not finite" +
+                                       (gives_up ? ", and " + policy_that_gives_up(recipe) : ""),
+                                   wants_back));
+  throw DivergedError(
+      stop_text(with_reason("Step " + step + " goes wrong", bad.outcome) + " " +
+                    (gives_up ? policy_that_gives_up(recipe) : "No policy says how to go on"),
+                wants_back));
 }
 
 std::string Loop::stop_text(const std::string& what, bool wants_back) {

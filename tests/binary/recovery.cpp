@@ -25,7 +25,7 @@ TEST_CASE("a run that diverges goes back as often as it may, and ends with the c
                         "0.25"};
   const Ended ended = run(diverging, SINTER_GUARDED);
   CHECK(ended.code == 3);
-  CHECK(ended.says("is not finite, so training stops"));
+  CHECK(ended.says("is not finite, and RollBack gives up (recovery.most is 2), so training stops"));
   CHECK(ended.says("The last good checkpoint is " + scratch / "run/step-0000000"));
   CHECK(count(ended.out, "warning: step ") == 2);
   CHECK(count(ended.out, "Training goes back to step ") == 2);
