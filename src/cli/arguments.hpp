@@ -30,7 +30,7 @@ struct Arguments {
   std::map<std::string, std::string> defaults;  // the recipe's values of all options
   std::vector<std::string> words;               // the command line as typed, from the verb on
   double save_minutes = 0;                      // 0 saves by steps only
-  int keep = 2;                                 // number of checkpoints to keep
+  std::optional<int> keep;                      // number of checkpoints to keep
   std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
   int threads = 0;                                  // 0: one per processor
   int workers = 1;                                  // threads that prepare batches

@@ -77,7 +77,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"options", options},
                                 {"hooks", hooks}};
   result["unplanned"] = unplanned_units(recipe.plan->model);
-  result["snapshot"] = snapshot_bytes(recipe.plan->memory);
+  result["snapshot"] = recipe.plan->memory.saved();
   result["device"] = {{"text", device.text}, {"problem", device.problem}};
   result["matmul"] = matmul_json(device.matmul);
   if (const auto world = forecast_of(recipe, a, device)) result["world"] = world_json(*world);
@@ -110,7 +110,7 @@ std::string weights_text(const std::string& path, const WeightsFit& fit) {
 }  // namespace
 
 std::string snapshot_text(const Memory& memory) {
-  const std::int64_t bytes = snapshot_bytes(memory);
+  const std::int64_t bytes = memory.saved();
   return fmt::format(
       "        snapshot    {:>12}  {:>16} bytes beside these, while a checkpoint is written\n",
       bytes_text(bytes), thousands(bytes));

@@ -148,8 +148,8 @@ constexpr Flag flags[] = {
        a.save_minutes = number_of<double>(g.flag, g.texts.front(), 0);
      }},
     {"--keep", "K",
-     "Keep the K newest checkpoints, at least 2, and the best one.\n"
-     "Default: 2.",
+     "Keep the K newest checkpoints, at least 2, and the best one. A\n"
+     "resumed run keeps as many as before. Default: 2.",
      [](Arguments& a, const Given& g) { a.keep = integer<int>(g, 2); }},
     {"--profile", "FILE",
      "Write what the steps spend their time on, as a Chrome trace (for\n"

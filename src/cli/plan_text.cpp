@@ -22,10 +22,6 @@ std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& m) 
   return parts;
 }
 
-std::int64_t snapshot_bytes(const Memory& m) {
-  return m.parameters + m.optimizer + m.policies + m.offloaded;
-}
-
 std::vector<std::string> unplanned_units(const Model& model) {
   std::vector<std::string> names;
   for (int u = 0; u < model.count(); ++u)

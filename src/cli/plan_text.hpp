@@ -13,9 +13,6 @@ namespace sinter::detail::cli {
 /// have (weights, running values, policies) are left out if empty.
 std::vector<std::pair<std::string, std::int64_t>> memory_parts(const Memory& memory);
 
-/// Returns the bytes of the snapshot from which a checkpoint is written while training continues.
-std::int64_t snapshot_bytes(const Memory& memory);
-
 /// Returns the names of units with layers whose memory is not planned; no part contains it.
 std::vector<std::string> unplanned_units(const Model& model);
 

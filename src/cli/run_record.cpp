@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 #include <system_error>
 
 #include "files/json.hpp"
@@ -82,6 +83,13 @@ void RunRecord::take_over_tensorboard(Arguments& a) const {
   }
 }
 
+void RunRecord::take_over_keep(Arguments& a) const {
+  for (auto start = starts.rbegin(); start != starts.rend() && !a.keep; ++start)
+    if (const auto found = start->find("keep"); found != start->end())
+      if (found->is_number_integer() && *found >= 2 && *found <= std::numeric_limits<int>::max())
+        a.keep = found->get<int>();
+}
+
 std::optional<std::string> RunRecord::tokenizer() const {
   std::optional<std::string> newest;
   for (const Json& start : starts)
@@ -146,6 +154,7 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
              {"seed", std::to_string(a.seed.value_or(0))},
              {"step", step}};
   if (a.tensorboard) start["tensorboard"] = true;
+  if (a.keep) start["keep"] = *a.keep;
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);

@@ -30,6 +30,8 @@ class RunRecord {
 
   /// Sets --tensorboard if an earlier start had it. A damaged record counts as one without it.
   void take_over_tensorboard(Arguments& arguments) const;
+  /// Keeps as many checkpoints as before, unless --keep says otherwise.
+  void take_over_keep(Arguments& a) const;
 
   /// Appends this start to the record, atomically and durably: date, Sinter's version, command line
   /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard.

@@ -27,6 +27,7 @@ namespace sinter::detail::cli {
 namespace {
 
 constexpr std::int64_t usual_interval = 100;  // steps between evaluations, and between checkpoints
+constexpr int usual_keep = 2;                 // checkpoints
 
 /// Returns the folder for offloaded state: --scratch, or one on the disk of the run's folder, which
 /// may not exist yet. The file there has no name.
@@ -126,7 +127,7 @@ class Run {
   }
   /// Opens the run's folder, which only rank 0 writes.
   std::unique_ptr<RunFolder> folder_at(const std::filesystem::path& path, RunFolder::Mode mode) {
-    return is_first(a) ? std::make_unique<RunFolder>(path, mode, a.keep)
+    return is_first(a) ? std::make_unique<RunFolder>(path, mode, a.keep.value_or(usual_keep))
                        : std::make_unique<RunFolder>(RunFolder::seen(path, mode));
   }
   void open_to_resume() {
@@ -135,6 +136,8 @@ class Run {
     record.emplace(folder->path());
     report(record->take_over_data(a));
     record->take_over_tensorboard(a);
+    record->take_over_keep(a);
+    folder->keep_newest(a.keep.value_or(usual_keep));
     report(take_over(*folder->resume_point(), *recipe, a));
   }
   void check_steps() const {

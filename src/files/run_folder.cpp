@@ -62,13 +62,8 @@ void swing_link(const fs::path& link, const fs::path& target) {
 }
 }  // namespace detail
 
-RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
-    : folder(path), keep(keep_newest) {
-  if (keep < 2)
-    throw ArgumentError(
-        fmt::format("A run must keep at least 2 checkpoints, not {}: the older one "
-                    "is what remains when the newer is damaged.",
-                    keep));
+RunFolder::RunFolder(const fs::path& path, Mode mode, int newest_kept) : folder(path) {
+  keep_newest(newest_kept);
   std::error_code ignored;
   if (mode == Mode::resume && !fs::exists(folder, ignored))
     throw FileError(
@@ -87,6 +82,15 @@ RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
 
 RunFolder::RunFolder(const fs::path& seen_folder)
     : folder(seen_folder), keep(2), is_written(false) {}
+
+void RunFolder::keep_newest(int count) {
+  if (count < 2)
+    throw ArgumentError(
+        fmt::format("A run must keep at least 2 checkpoints, not {}: the older one "
+                    "is what remains when the newer is damaged.",
+                    count));
+  keep = count;
+}
 
 RunFolder RunFolder::seen(const fs::path& path, Mode mode) {
   RunFolder made(path);
@@ -253,6 +257,22 @@ fs::path RunFolder::save(std::int64_t step, std::string_view info,
   if (best) swing_link(folder / "best", name);
   prune(step);
   return newest;
+}
+
+void RunFolder::remove_old() {
+  if (is_written && found) prune(found->step());
+}
+
+void RunFolder::require_room(std::uint64_t bytes) const {
+  std::error_code error;
+  const fs::space_info disk = fs::space(folder, error);
+  if (error || disk.capacity == 0 || disk.available >= bytes) return;
+  constexpr double mebibyte = 1 << 20;
+  throw FileError(
+      fmt::format("The disk of {} has {:.1f} MiB free, and a checkpoint takes {:.1f} MiB, so that "
+                  "the run could "
+                  "not be saved. Free some, or name a folder on another disk.",
+                  folder.string(), double(disk.available) / mebibyte, double(bytes) / mebibyte));
 }
 
 void RunFolder::prune(std::int64_t reached) {

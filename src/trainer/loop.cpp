@@ -45,6 +45,7 @@ void Loop::restore() {
   data_ = saved.data;
   unsaved_ = false;
   mend_best();
+  folder_->remove_old();
 }
 
 /// Repairs the link to the best checkpoint, as a crash may have come between the two. Forgets a
@@ -197,10 +198,11 @@ void Loop::save_has_failed(const FileError& error, const std::filesystem::path& 
   if (saves_best_) state_.best = LoopState{}.best;
   retry_at_ = Clock::now() + pause;
   if (options.on_warning)
-    options.on_warning(fmt::format(
-        "a checkpoint could not be saved: {} Training goes on, as {} is good, and saves again in "
-        "{} seconds.",
-        error.what(), good.string(), pause.count()));
+    options.on_warning(
+        fmt::format("a checkpoint could not be saved: {} Training goes on, as {} is good, and "
+                    "saves again after "
+                    "a later step.",
+                    error.what(), good.string()));
 }
 
 /// True if this process should save after a step for another reason than a new best.
@@ -242,6 +244,8 @@ void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
 
 LoopEnd Loop::run(const LoopOptions& options) {
   check_evaluations(options);
+  if (save_ && trainer_.steps() < options.steps)
+    folder_->require_room(std::uint64_t(trainer_.plan().memory.saved()));
   times_.restart(options.profile);
   if (!options.profile) return run_stages(options);
   trainer_.observe(options.profile->observers());

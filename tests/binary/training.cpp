@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "binary/support.hpp"
+#include "support/small_disk.hpp"
 
 namespace sinter::detail::testing::training_tests {
 
@@ -45,15 +46,19 @@ TEST_CASE("a run folder holds checkpoints, links and a row a step") {
 TEST_CASE("checkpoints come by steps or by minutes, and the newest ones are kept") {
   Scratch scratch;
   const std::string text = write(scratch / "text", some_text(4000));
-  auto kept = [&](const std::string& name, const Words& more) {
-    const std::string out = scratch / name;
-    fine(Words{"train", "--data", text, "--out", out, "--steps", "6", "--eval-every", "0"} + more);
-    std::vector<std::string> steps;
-    for (const auto& entry : fs::directory_iterator(out))
+  auto steps_in = [](const std::string& run) {
+    Words steps;
+    for (const auto& entry : fs::directory_iterator(run))
       if (const std::string step = entry.path().filename(); step.starts_with("step-"))
         steps.push_back(step.substr(12));
     std::ranges::sort(steps);
     return steps;
+  };
+  auto kept = [&](const std::string& name, const Words& more) {
+    fine(Words{"train", "--data", text, "--out", scratch / name, "--steps", "6", "--eval-every",
+               "0"} +
+         more);
+    return steps_in(scratch / name);
   };
   CHECK(kept("a", {"--save-every", "1"}) == Words{"5", "6"});
   CHECK(kept("b", {"--save-every", "1", "--keep", "4"}) == Words{"3", "4", "5", "6"});
@@ -61,6 +66,32 @@ TEST_CASE("checkpoints come by steps or by minutes, and the newest ones are kept
   CHECK(kept("d", {"--save-every", "0", "--keep", "9", "--save-minutes", "1e-9"}) ==
         Words{"1", "2", "3", "4", "5", "6"});
   CHECK(kept("e", {"--save-every", "0", "--keep", "9", "--save-minutes", "60"}) == Words{"6"});
+
+  // A resumed run keeps as many as before, and as many as it is told, also where it takes no step.
+  auto kept_after = [&](const std::string& name, const Words& more) {
+    fine(Words{"train", "--resume", "--out", scratch / name, "--eval-every", "0"} + more);
+    return steps_in(scratch / name);
+  };
+  CHECK(kept_after("b", {"--steps", "8", "--save-every", "1"}) == Words{"5", "6", "7", "8"});
+  CHECK(kept_after("d", {"--steps", "6"}) == Words{"1", "2", "3", "4", "5", "6"});
+  CHECK(kept_after("d", {"--steps", "6", "--keep", "3"}) == Words{"4", "5", "6"});
+  CHECK(kept_after("d", {"--steps", "7"}) == Words{"5", "6", "7"});
+}
+
+TEST_CASE("a disk without room for one checkpoint ends a run before its first step") {
+  Scratch scratch;
+  const fs::path disk = scratch / "disk";
+  if (!mount_small(disk, "100k")) {
+    MESSAGE("skipped: mounting a tmpfs is not allowed here");
+    return;
+  }
+  const std::string text = write(scratch / "text", some_text(4000));
+  const Ended ended = run({"train", "--data", text, "--out", disk / "run", "--steps", "6"});
+  CHECK(ended.code == 1);
+  CHECK(ended.says("MiB free, and a checkpoint takes 0.1 MiB"));
+  CHECK(ended.says("name a folder on another disk"));
+  CHECK(metrics(disk / "run").empty());
+  CHECK(::umount2(disk.c_str(), MNT_DETACH) == 0);
 }
 
 TEST_CASE("val_loss is the loss over the last tenth, and best has the lowest") {

@@ -2,7 +2,6 @@
 // Disks that are full, read-only or not ours. The full disk is a real, small one: a tmpfs that only
 // this process sees.
 #include <doctest/doctest.h>
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,19 +14,12 @@
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/safetensors.hpp"
 #include "sinter/files/weights.hpp"
+#include "support/small_disk.hpp"
 #include "unit/files/support.hpp"
 
 namespace sinter::detail::testing::files_disk_tests {
 
 using Mode = RunFolder::Mode;
-
-/// Mounts an empty file system of so many bytes; false where this process may not.
-bool mount_small(const fs::path& folder, const std::string& bytes) {
-  static bool own_mounts = ::unshare(CLONE_NEWNS) == 0;
-  if (!own_mounts || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
-  fs::create_directories(folder);
-  return ::mount("tmpfs", folder.c_str(), "tmpfs", 0, ("size=" + bytes).c_str()) == 0;
-}
 
 /// Acts as a user without rights while it lives, if it is root that runs the test.
 class Nobody {
@@ -57,6 +49,9 @@ TEST_CASE("a disk that runs full in a save: an error, and what was there is unto
     RunFolder run(path, Mode::fresh);
     MetricsLog log(run.metrics_path(), 0);
     log.append(R"({"step":1})");
+    CHECK_NOTHROW(run.require_room(900'000));
+    CHECK(contains(message_of([&] { run.require_room(3 << 20); }),
+                   "MiB free, and a checkpoint takes 3.0 MiB"));
     save(run, 10, 300'000);
     save(run, 20, 300'000);
     std::string text = message_of([&] { save(run, 30, 600'000); });

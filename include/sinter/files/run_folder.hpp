@@ -76,6 +76,17 @@ class RunFolder {
                              const std::function<void(detail::CheckpointWriter&)>& fill,
                              bool best = false);
 
+  /// Keeps so many of the newest checkpoints from now on, in place of the constructor's number.
+  /// throws    ArgumentError unless keep >= 2
+  void keep_newest(int keep);
+  /// Removes checkpoints that are older than those to be kept, as save() does. A loop calls it once
+  /// it has restored the resume point. Does nothing in a folder that is only seen.
+  void remove_old();
+  /// Checks that the disk has room for a checkpoint of so many bytes. A file system that does not say
+  /// how much is free counts as one that has room.
+  /// throws    FileError with both sizes
+  void require_room(std::uint64_t bytes) const;
+
   /// Returns the warnings for the user, one sentence per line, and clears them.
   [[nodiscard]] std::string take_warnings() { return std::exchange(warnings, {}); }
 

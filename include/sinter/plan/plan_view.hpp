@@ -29,6 +29,9 @@ struct Memory {
   std::int64_t total = 0;        ///< all bytes of the arena
   std::int64_t offloaded =
       0;  ///< bytes outside of the arena (Model::is_offloaded), in no sum above
+
+  /// Bytes that a checkpoint holds, and so a copy of it in memory.
+  constexpr std::int64_t saved() const { return parameters + optimizer + policies + offloaded; }
 };
 
 /// Splits the `total` bytes of an arena by purpose, with the program of training placed in it.
