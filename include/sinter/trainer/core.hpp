@@ -89,7 +89,10 @@ class TrainerCore {
   ///           batch has the content of only a part, the other processes then lose this rank.
   ///           Error if a policy ends the training; before the first step, also if memory does not
   ///           suffice (require_memory_to_train())
-  Outcome step(const HostBatch& batch);
+  [[nodiscard(
+      "the step may be Skipped: where its loss or gradients are not finite, weights, state and "
+      "schedule are as they were")]] Outcome
+  step(const HostBatch& batch);
 
   /// Returns the loss over any number of sequences, and changes nothing. If ranks are processes, all
   /// get the same batch, and each computes its part.

@@ -8,7 +8,7 @@ namespace sinter {
 
 /// Trains the recipe R, with the functions of TrainerCore:
 ///   Trainer<mine> trainer;
-///   while (…) trainer.step(batch);
+///   while (…) Outcome outcome = trainer.step(batch);
 template <class R>
 class Trainer : public TrainerCore {
   static std::shared_ptr<detail::RecipeView> checked_view() {

@@ -34,17 +34,17 @@ TEST_CASE("inputs of a batch that nothing reads are refused, and named") {
   add_values(batch, 3, 1);
   const std::string values =
       "the batch has 3 inputs in values, and the model asks for 2: nothing reads values[2]";
-  CHECK(contains(refusal([&] { trainer.step(batch); }), values));
+  CHECK(contains(refusal([&] { (void)trainer.step(batch); }), values));
   CHECK(contains(refusal([&] { trainer.evaluate(batch); }), values));
   CHECK(contains(refusal([&] { trainer.predict(batch); }), values));
   CHECK(trainer.steps() == 0);
   batch = rows();
   add_ids(batch, 3, 1);
-  CHECK(contains(refusal([&] { trainer.step(batch); }),
+  CHECK(contains(refusal([&] { (void)trainer.step(batch); }),
                  "the batch has 1 inputs in ids, and the model asks for 0: nothing reads ids[0]"));
   batch = rows();
   batch.ids.resize(2);  // empty ones are no input
-  trainer.step(batch);
+  (void)trainer.step(batch);
   CHECK(trainer.predict(rows()).rows == 4);  // the targets of training are no surplus
 }
 
@@ -55,11 +55,11 @@ TEST_CASE("classes that a classifier does not have are refused, and where they s
   HostBatch batch = sequences_of({1, 1, 1, 1});
   add_values(batch, 2, 5);
   batch.ids = {{0, 2, 3, -1}};
-  CHECK(contains(refusal([&] { trainer.step(batch); }),
+  CHECK(contains(refusal([&] { (void)trainer.step(batch); }),
                  "id 3 in row 2 of input 1 is outside the model's table of 3"));
   CHECK(trainer.steps() == 0);
   batch.ids = {{0, 2, 1, -1}};
-  trainer.step(batch);
+  (void)trainer.step(batch);
   CHECK(trainer.evaluate(batch).count == 3);  // a row without a class is not predicted
   batch.ids.clear();
   const Prediction logits = trainer.predict(batch);
@@ -71,11 +71,11 @@ TEST_CASE("a number of predictions that is not that of the targets is refused, w
   Trainer<Net<>> trainer(settings);
   HostBatch batch = rows();
   batch.predictions = 3;
-  CHECK(contains(refusal([&] { trainer.step(batch); }),
+  CHECK(contains(refusal([&] { (void)trainer.step(batch); }),
                  "says that it has 3 predictions (HostBatch::predictions), and has 4"));
   CHECK(trainer.steps() == 0);
   batch.predictions = 4;
-  trainer.step(batch);
+  (void)trainer.step(batch);
   CHECK(trainer.steps() == 1);
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("threads to be pinned that are more than the processors are refused") 
 TEST_CASE("an average that no policy kept is one sentence") {
   TemporaryFolder folder;
   Trainer<Net<>> trainer(settings);
-  trainer.step(rows());
+  (void)trainer.step(rows());
   trainer.save(folder / "saved");
   const auto before = trainer.parameter("input.weight");
   const std::string told =
@@ -145,7 +145,7 @@ TEST_CASE("a plan that does not fit into memory is refused before the first step
     return;
   }
   Trainer<Huge<>> trainer(settings);
-  check_says_so(refusal<Error>([&] { trainer.step(HostBatch{}); }));
+  check_says_so(refusal<Error>([&] { (void)trainer.step(HostBatch{}); }));
   check_says_so(refusal<Error>([&] { trainer.require_memory_to_train(); }));
   const HostBatch row = regression_batch({1}, 1024, 1, 5);
   CHECK(trainer.evaluate(row).count == 1);  // takes far less
