@@ -124,13 +124,19 @@ ArrayData::ArrayData(const ArrayRows& rows, ArrayOptions options_)
 }
 
 bool ArrayData::next(HostBatch& batch) {
-  draw(drawn);
+  const bool has_rows = draw(drawn);
   fill(drawn, batch);
-  return true;
+  return has_rows;
+}
+
+std::string ArrayData::end_at(SourceEnd end) {
+  now.end = end.items > 0 ? end.items : end.epochs * now.data_size;
+  return "";
 }
 
 bool ArrayData::draw(BatchDraw& draw) {
-  const int rows = options.shapes ? options.shapes(now.items).sequences : options.sequences;
+  const int rows = items_before_the_end(
+      now, options.shapes ? options.shapes(now.items).sequences : options.sequences);
   draw.items.clear();
   for (int s = 0; s < rows; ++s) {
     draw.items.push_back(
@@ -141,7 +147,7 @@ bool ArrayData::draw(BatchDraw& draw) {
     shuffle = shuffle_of(now);
   }
   now.items += std::uint64_t(rows);
-  return true;
+  return rows > 0;
 }
 
 void ArrayData::fill(const BatchDraw& draw, HostBatch& batch) const { fill_all(batch, draw, data); }

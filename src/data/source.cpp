@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace {
 
 /// Calls visit(name, number, base) for each number of the state.
 template <class State, class Visit>
-void each_number(State& state, Visit visit) {
+void each_number(State& state, Visit visit) {  // but `end`, which few states have
   visit("seed", state.seed, 10);
   visit("epoch", state.epoch, 10);
   visit("position", state.position, 10);
@@ -38,6 +39,7 @@ std::map<std::string, std::string> SamplerState::to_fields() const {
   each_number(*this, [&](const char* name, std::uint64_t number, int base) {
     fields[name] = base == 16 ? fmt::format("{:016x}", number) : fmt::format("{}", number);
   });
+  if (end > 0) fields["end"] = std::to_string(end);
   return fields;
 }
 
@@ -54,13 +56,16 @@ SamplerState SamplerState::from_fields(const std::map<std::string, std::string>&
   };
   take("order", [&](const std::string& text) { state.order = text; });
   rest.try_emplace("items", "0");
-  each_number(state, [&](const char* name, std::uint64_t& number, int base) {
+  rest.try_emplace("end", "0");
+  const auto take_number = [&](const char* name, std::uint64_t& number, int base) {
     take(name, [&](const std::string& text) {
       if (!parse(text, base, number))
         fault(fmt::format("'{}' is '{}', not a whole number of 64 bits in base {}", name,
                           printable(text), base));
     });
-  });
+  };
+  each_number(state, take_number);
+  take_number("end", state.end, 10);
   for (const auto& [name, text] : rest) fault(fmt::format("'{}' is not a field", printable(name)));
   if (!faults.empty())
     throw ArgumentError("The sampler's state is not readable: " + faults +
@@ -90,6 +95,12 @@ void require_position(const SamplerState& saved, std::int64_t last, std::string_
         fmt::format("The saved position in the data, {} {}, is impossible: it can be at most {} in "
                     "{}. The sampler's state is damaged; resume from another checkpoint.",
                     item, saved.position, last, data));
+}
+
+int items_before_the_end(const SamplerState& state, int items) {
+  if (state.end == 0) return items;
+  const std::uint64_t left = state.end - std::min(state.items, state.end);
+  return int(std::min<std::uint64_t>(std::uint64_t(items), left));
 }
 
 }  // namespace sinter

@@ -76,6 +76,15 @@ void fill_all(HostBatch& batch, const BatchDraw& draw, const TokenView& tokens) 
   }
 }
 
+/// Says what an epoch of so many windows is, and what it leaves out of a text.
+std::string left_out(const TokenView& tokens, std::int64_t windows, int context) {
+  const std::int64_t left = tokens.size() - 1 - windows * context;
+  std::string text =
+      fmt::format("an epoch is {} windows of {} {}", windows, context, tokens.unit());
+  if (left > 0) text += fmt::format(", and leaves out {} that fill no window", left);
+  return text;
+}
+
 /// Draws a batch and makes it. Where that fails, the source stands where it stood before.
 bool draw_and_fill(auto& source, SamplerState& now, BatchDraw& drawn, HostBatch& batch) {
   const SamplerState before = now;
@@ -112,8 +121,20 @@ SequentialWindows::SequentialWindows(TokenView tokens_, WindowShape shape_, Batc
 
 bool SequentialWindows::next(HostBatch& batch) { return draw_and_fill(*this, now, drawn, batch); }
 
+std::string SequentialWindows::end_at(SourceEnd end) {
+  if (shapes)
+    throw ArgumentError(
+        "Windows in their order cannot end exactly after epochs or examples where batches change "
+        "their size: an epoch drops those that fill no batch. Give the number of steps, or shuffle "
+        "the windows.");
+  const auto each = std::uint64_t(batches_per_epoch() * shape.sequences);
+  now.end = end.items > 0 ? end.items : end.epochs * each;
+  return left_out(tokens, std::int64_t(each), shape.context);
+}
+
 bool SequentialWindows::draw(BatchDraw& draw) {
-  const auto [sequences, length] = next_shape(shapes, now, shape);
+  const auto [whole, length] = next_shape(shapes, now, shape);
+  const int sequences = items_before_the_end(now, whole);
   draw.length = length;
   draw.items.clear();
   draw.keys.clear();
@@ -125,7 +146,7 @@ bool SequentialWindows::draw(BatchDraw& draw) {
   now.position += std::uint64_t(sequences);
   now.items += std::uint64_t(sequences);
   restart_at_end();
-  return true;
+  return sequences > 0;
 }
 
 void SequentialWindows::fill(const BatchDraw& draw, HostBatch& batch) const {
@@ -166,7 +187,10 @@ ShuffledWindows::Epoch ShuffledWindows::epoch_of(const SamplerState& state) cons
 
 bool ShuffledWindows::next(HostBatch& batch) {
   const std::pair before(now, epoch);
-  draw(drawn);
+  if (!draw(drawn)) {
+    batch.clear();
+    return false;
+  }
   try {
     fill(drawn, batch);
   } catch (...) {
@@ -176,8 +200,17 @@ bool ShuffledWindows::next(HostBatch& batch) {
   return true;
 }
 
+std::string ShuffledWindows::end_at(SourceEnd end) {
+  now.end = end.items;
+  SamplerState one = now;
+  for (one.epoch = 0; one.epoch < end.epochs; ++one.epoch) now.end += epoch_of(one).order.size();
+  one.epoch = 0;
+  return left_out(tokens, std::int64_t(epoch_of(one).order.size()), shape.context);
+}
+
 bool ShuffledWindows::draw(BatchDraw& draw) {
-  const auto [sequences, length] = next_shape(shapes, now, shape);
+  const auto [whole, length] = next_shape(shapes, now, shape);
+  const int sequences = items_before_the_end(now, whole);
   draw.length = length;
   draw.items.clear();
   draw.keys.clear();
@@ -191,7 +224,7 @@ bool ShuffledWindows::draw(BatchDraw& draw) {
     epoch = epoch_of(now);
   }
   now.items += std::uint64_t(sequences);
-  return true;
+  return sequences > 0;
 }
 
 void ShuffledWindows::fill(const BatchDraw& draw, HostBatch& batch) const {

@@ -8,6 +8,11 @@
 
 namespace sinter {
 
+namespace detail {
+/// throws    ArgumentError: a source cannot be told where to end
+[[noreturn]] void refuse_to_end();
+}  // namespace detail
+
 /// Holds any data source and is one itself (DataSource), so that code that takes batches need not be
 /// a template. A policy of data hands its sources over as this (OpenedData).
 class AnySource {
@@ -29,6 +34,15 @@ class AnySource {
   void restore(const SamplerState& saved) { held_->restore(saved); }
   /// True if the held source is a DividedSource.
   bool divides() const { return held_->divides(); }
+  /// True if the held source gives batches for ever, unless end_at() has set an end.
+  bool never_ends() const { return held_->never_ends() && state().end == 0; }
+  /// Sets where the held source ends (EndingSource).
+  /// throws    ArgumentError if it cannot be told where to end, or cannot end exactly there
+  std::string end_at(SourceEnd end) { return held_->end_at(end); }
+  /// Returns the number of batches until the end that end_at() has set. It draws them all, and restores
+  /// the state.
+  /// throws    ArgumentError if there is no such end, or the source does not divide
+  std::int64_t batches_left();
   /// Draws the next batch (DividedSource).
   /// requires  divides()
   bool draw(BatchDraw& draw) { return held_->draw(draw); }
@@ -43,6 +57,8 @@ class AnySource {
     virtual SamplerState state() const = 0;
     virtual void restore(const SamplerState& saved) = 0;
     virtual bool divides() const = 0;
+    virtual bool never_ends() const = 0;
+    virtual std::string end_at(SourceEnd end) = 0;
     virtual bool draw(BatchDraw& draw) = 0;
     virtual void fill(const BatchDraw& draw, HostBatch& batch) const = 0;
   };
@@ -54,6 +70,11 @@ class AnySource {
     SamplerState state() const override { return source.state(); }
     void restore(const SamplerState& saved) override { source.restore(saved); }
     bool divides() const override { return detail::divides(source); }
+    bool never_ends() const override { return detail::NeverEnds<Source>; }
+    std::string end_at([[maybe_unused]] SourceEnd end) override {
+      if constexpr (EndingSource<Source>) return source.end_at(end);
+      detail::refuse_to_end();
+    }
     bool draw([[maybe_unused]] BatchDraw& draw) override {
       if constexpr (DividedSource<Source>) return source.draw(draw);
       return false;

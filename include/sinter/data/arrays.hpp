@@ -47,6 +47,7 @@ struct ArrayRows {
 /// the epoch. A batch at an epoch's end is filled up from the next. The arrays remain the user's (ArrayRows).
 class ArrayData {
  public:
+  static constexpr bool never_ends = true;  ///< see detail::NeverEnds
   /// throws    ArgumentError, as ArrayRows does, or if options.sequences is below 1
   ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
             ArrayOptions options);
@@ -54,12 +55,14 @@ class ArrayData {
   /// throws    ArgumentError if options.sequences is below 1
   ArrayData(const detail::ArrayRows& rows, ArrayOptions options);
 
-  bool next(HostBatch& batch);  ///< always true
+  bool next(HostBatch& batch);  ///< true, or false at the end that end_at() has set
   /// The state after the last batch (DataSource).
   SamplerState state() const { return now; }
   /// Also restores the saved seed.
   void restore(const SamplerState& saved);
-  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// Sets where the source ends (EndingSource).
+  std::string end_at(SourceEnd end);
+  bool draw(BatchDraw& draw);  ///< next() without the content; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sinter/data/batching.hpp"
@@ -36,18 +37,21 @@ struct ExampleBatchOptions {
 /// those that follow, at an epoch's end from the next.
 class ExampleBatches {
  public:
+  static constexpr bool never_ends = true;  ///< see detail::NeverEnds
   /// requires  the examples outlive the source
   /// throws    ArgumentError if there are no examples, if `least` is below 1 or above `sequences`,
   ///           if a batch may have 2³¹ rows, or if the batching shuffles and the order is
   ///           sequential
   ExampleBatches(const ExampleList& set, detail::ExampleRange range, ExampleBatchOptions options);
 
-  bool next(HostBatch& batch);  ///< always true
+  bool next(HostBatch& batch);  ///< true, or false at the end that end_at() has set
   /// The state after the last batch (DataSource).
   SamplerState state() const { return now; }
   /// Also restores the saved seed.
   void restore(const SamplerState& saved);
-  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// Sets where the source ends (EndingSource). The last batch may have fewer than `least` examples.
+  std::string end_at(SourceEnd end);
+  bool draw(BatchDraw& draw);  ///< next() without the content; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 

@@ -30,6 +30,7 @@ struct SamplerState {
   std::uint64_t context = 0;    ///< tokens that a window predicts; 0 if items are not windows
   std::uint64_t data_size = 0;  ///< size of all the data, in data units (tokens, rows)
   std::uint64_t data_hash = 0;  ///< hash of the data's content
+  std::uint64_t end = 0;        ///< items after which the source ends; 0: never, or after its data
 
   bool operator==(const SamplerState&) const = default;
 
@@ -37,8 +38,8 @@ struct SamplerState {
   /// because JSON's numbers are too short for 64 bits; the hash is hexadecimal.
   std::map<std::string, std::string> to_fields() const;
 
-  /// The reverse of to_fields(). `items` may be missing, as in files of older versions; it is then
-  /// 0.
+  /// The reverse of to_fields(). `items` and `end` may be missing, as in files of older versions;
+  /// they are then 0.
   /// throws    ArgumentError that names every field that is missing, unknown or not a number
   static SamplerState from_fields(const std::map<std::string, std::string>& fields);
 };
@@ -54,6 +55,9 @@ void require_same_data(const SamplerState& saved, const SamplerState& own);
 void require_position(const SamplerState& saved, std::int64_t last, std::string_view item,
                       std::string_view data);
 
+/// Returns how many of the next `items` items come before the state's end: all if it has none.
+int items_before_the_end(const SamplerState& state, int items);
+
 /// The order in which training takes its items.
 enum class Order { shuffled, sequential };
 
@@ -65,6 +69,12 @@ struct BatchDraw {
   /// The part of the batch whose content is needed. The caller sets it between draw() and fill();
   /// draw() need not set it.
   BatchPart part{};
+};
+
+/// Where a source is to end that would go on for ever. One of the numbers is 0.
+struct SourceEnd {
+  std::uint64_t epochs = 0;  ///< epochs since the first began
+  std::uint64_t items = 0;   ///< items since the first epoch began
 };
 
 namespace detail {
@@ -106,7 +116,39 @@ concept DividedSource =
       constant.fill(draw, batch);
     };
 
+/// A source for training that can be told where to end.
+///   end_at(end)  sets SamplerState::end: the batch that reaches it holds only the items before it, and
+///                none follows. Between epochs batches are as without an end. It returns a sentence on
+///                the data that an epoch leaves out, or nothing.
+/// throws    ArgumentError if it cannot end exactly there
+template <class S>
+concept EndingSource = DataSource<S> && requires(S& source, SourceEnd end) {
+  { source.end_at(end) } -> std::same_as<std::string>;
+};
+
 namespace detail {
+/// A source that never ends by itself, so that nothing can be done with all of it.
+template <class S>
+concept NeverEnds = requires(S& source, HostBatch& batch) {
+  requires std::is_void_v<decltype(source.next(batch))>;
+} || requires { requires S::never_ends; };
+
+template <class Source>
+auto a_source_to_evaluate_never_ends() {
+  static_assert(
+      sizeof(Source) == 0,
+      "Sinter: a source to evaluate on never ends. What: it is Source, in this error. Why: "
+      "an evaluation is over all of its source, so it would last for ever. Fix: of arrays, "
+      "take EvaluationArrays, which gives each row once; else a source whose next() "
+      "returns false at its end, such as EvaluationWindows or EvaluationExamples.");
+}
+/// True if S can be evaluated on. If not, also makes one compile error.
+template <class S>
+[[nodiscard]] constexpr bool can_be_evaluated() {
+  if constexpr (NeverEnds<S>) (void)&a_source_to_evaluate_never_ends<S>;
+  return !NeverEnds<S>;
+}
+
 template <class Source, Text Member, Text Expected>
 auto a_data_source_lacks_a_member() {
   static_assert(sizeof(Source) == 0,

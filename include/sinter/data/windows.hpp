@@ -7,6 +7,7 @@
 // A batch has tokens in ids[0] and targets in ids[1]; each window is one sequence.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "sinter/data/permutation.hpp"
 #include "sinter/data/source.hpp"
@@ -34,15 +35,19 @@ std::int64_t whole_windows(std::int64_t tokens, int context);
 /// window 0.
 class SequentialWindows {
  public:
+  static constexpr bool never_ends = true;  ///< see detail::NeverEnds
   /// throws    ArgumentError, with both numbers, if the text has fewer than sequences · context + 1
   ///           tokens
   SequentialWindows(TokenView tokens, WindowShape shape, detail::BatchShapes shapes = {});
 
-  bool next(HostBatch& batch);  ///< always true
+  bool next(HostBatch& batch);  ///< true, or false at the end that end_at() has set
   /// The state after the last batch (DataSource); restore() continues from one.
   SamplerState state() const { return now; }
   void restore(const SamplerState& saved);  ///< Goes on from a state that state() gave.
-  bool draw(BatchDraw& draw);               ///< always true; see DividedSource
+  /// Sets where the source ends (EndingSource). An epoch is the windows of whole batches.
+  /// throws    ArgumentError if batches change their size
+  std::string end_at(SourceEnd end);
+  bool draw(BatchDraw& draw);  ///< next() without the content; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 
@@ -68,16 +73,19 @@ class SequentialWindows {
 /// Restoring needs no replay, and the order no memory.
 class ShuffledWindows {
  public:
+  static constexpr bool never_ends = true;  ///< see detail::NeverEnds
   /// throws    ArgumentError, with both numbers, if the text has fewer than context + 1 tokens
   ShuffledWindows(TokenView tokens, WindowShape shape, std::uint64_t seed,
                   detail::BatchShapes shapes = {});
 
-  bool next(HostBatch& batch);  ///< always true
+  bool next(HostBatch& batch);  ///< true, or false at the end that end_at() has set
   /// The state after the last batch (DataSource).
   SamplerState state() const { return now; }
   /// Also restores the saved seed.
   void restore(const SamplerState& saved);
-  bool draw(BatchDraw& draw);  ///< always true; see DividedSource
+  /// Sets where the source ends (EndingSource), in windows.
+  std::string end_at(SourceEnd end);
+  bool draw(BatchDraw& draw);  ///< next() without the content; see DividedSource
   /// Makes a drawn batch (DividedSource).
   void fill(const BatchDraw& draw, HostBatch& batch) const;
 

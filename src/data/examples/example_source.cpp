@@ -147,16 +147,22 @@ void ExampleBatches::each_part(std::span<const std::int64_t> numbers, auto&& tak
 }
 
 bool ExampleBatches::next(HostBatch& batch) {
-  draw(drawn);
+  const bool has_examples = draw(drawn);
   fill(drawn, batch);
-  return true;
+  return has_examples;
+}
+
+std::string ExampleBatches::end_at(SourceEnd end) {
+  now.end = end.items > 0 ? end.items : end.epochs * now.data_size;
+  return "";
 }
 
 bool ExampleBatches::draw(BatchDraw& draw) {
   const BatchShape shape =
       options.shapes ? options.shapes(now.items) : BatchShape{options.sequences, set->max_rows()};
-  const std::uint64_t count =
+  const std::uint64_t whole =
       batch_end(now.position, std::uint64_t(shape.sequences)) - now.position;
+  const auto count = std::uint64_t(items_before_the_end(now, int(whole)));
   draw.items.clear();
   draw.keys.clear();
   for (std::uint64_t k = 0; k < count; ++k) {
@@ -171,7 +177,7 @@ bool ExampleBatches::draw(BatchDraw& draw) {
   }
   now.items += count;
   draw.length = shape.length;
-  return true;
+  return count > 0;
 }
 
 void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/arrays.hpp"
+#include "sinter/data/any_source.hpp"
 
 #include <doctest/doctest.h>
 
@@ -71,6 +72,35 @@ TEST_CASE("arrays: shuffled, each row once per epoch, batches cross epochs") {
   auto other = data.source({.sequences = 5, .seed = 5});
   CHECK(take(again, 23) == all);
   CHECK(take(other, 23) != all);
+}
+
+TEST_CASE("arrays: a source that is told to end gives the batches before, and a short last one") {
+  const Example data(23);
+  for (const SourceEnd end : {SourceEnd{.epochs = 2}, SourceEnd{.items = 46}}) {
+    auto source = data.source({.sequences = 5, .seed = 4}), endless = source;
+    CHECK(source.end_at(end) == "");
+    CHECK(take(source, 9) == take(endless, 9));
+    auto resumed = data.source({.sequences = 5, .seed = 9});
+    resumed.restore(SamplerState::from_fields(source.state().to_fields()));
+    HostBatch batch;
+    for (ArrayData* one : {&source, &resumed}) {
+      REQUIRE(one->next(batch));
+      CHECK(batch.sequences() == 1);
+      CHECK(one->state().epoch == 2);
+      CHECK_FALSE(one->next(batch));
+      CHECK(batch.sequences() == 0);
+      CHECK_FALSE(one->next(batch));
+    }
+  }
+  AnySource any(data.source({.sequences = 5}));
+  CHECK(any.never_ends());
+  CHECK(contains(refusal([&] { (void)any.batches_left(); }), "no end"));
+  any.end_at({.epochs = 2});
+  CHECK_FALSE(any.never_ends());
+  CHECK(any.batches_left() == 10);
+  CHECK(any.state().items == 0);
+  AnySource finite(EvaluationArrays(data.inputs, 3, data.targets, 2, 8));
+  CHECK(contains(refusal([&] { finite.end_at({.epochs = 2}); }), "cannot be told where to end"));
 }
 
 TEST_CASE("arrays: sequential, and a batch larger than the data") {

@@ -96,6 +96,10 @@ TEST_CASE("sampler state: fields are read back") {
   CHECK(SamplerState::from_fields(fields) == example());
   fields.erase("items");  // as older files
   CHECK(SamplerState::from_fields(fields).items == 0);
+  CHECK(!fields.contains("end"));
+  SamplerState ending = example();
+  ending.end = 1234;
+  CHECK(SamplerState::from_fields(ending.to_fields()) == ending);
   CHECK(SamplerState::from_fields(fields).position == 17);
 }
 

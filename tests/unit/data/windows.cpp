@@ -62,6 +62,43 @@ TEST_CASE("windows: how many are whole") {
   CHECK(whole_windows(9, 4) == 2);
 }
 
+/// The number of windows of each batch up to the end.
+template <class Source>
+std::vector<int> sizes_to_the_end(Source source) {
+  std::vector<int> sizes;
+  for (HostBatch batch; source.next(batch);) sizes.push_back(batch.sequences());
+  return sizes;
+}
+
+TEST_CASE("windows end after epochs and after windows, and what an epoch leaves out is said") {
+  const int context = 8;
+  const Tokens text = places(20 * context + 5);
+  SequentialWindows in_order(text, {.context = context, .sequences = 6});
+  CHECK(in_order.end_at({.epochs = 2}) ==
+        "an epoch is 18 windows of 8 tokens, and leaves out 20 that fill no window");
+  CHECK(sizes_to_the_end(in_order) == std::vector<int>(6, 6));
+  in_order.end_at({.items = 20});
+  CHECK(sizes_to_the_end(in_order) == std::vector<int>{6, 6, 6, 2});
+  const auto shapes = [](std::uint64_t) { return BatchShape{2, 8}; };
+  SequentialWindows changing(text, {.context = context, .sequences = 6}, shapes);
+  CHECK(contains(refusal([&] { changing.end_at({.epochs = 1}); }), "cannot end exactly"));
+
+  ShuffledWindows shuffled(text, {.context = context, .sequences = 6}, 3);
+  const std::int64_t first = shuffled.windows();
+  CHECK(contains(shuffled.end_at({.epochs = 3}), std::to_string(first) + " windows of 8 tokens"));
+  std::uint64_t windows = 0;
+  for (int size : sizes_to_the_end(shuffled)) windows += std::uint64_t(size);
+  CHECK(windows == shuffled.state().end);
+  ShuffledWindows endless(text, {.context = context, .sequences = 6}, 3);
+  HostBatch batch, other;
+  while (shuffled.next(batch)) {
+    REQUIRE(endless.next(other));
+    if (batch.sequences() == 6) CHECK(batch.ids == other.ids);
+  }
+  CHECK(shuffled.state().epoch == 3);
+  CHECK(shuffled.state().position == 0);
+}
+
 TEST_CASE("sequential windows: row r of micro-batch m in step s is window s·global + m·micro + r") {
   const int context = 8, global = 6, micro = 2;
   const Tokens text = places(20 * context + 5);  // 20 whole windows, 3 steps of 6, 2 left over
