@@ -120,7 +120,13 @@ std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
   return step;
 }
 
-EvaluateStage::EvaluateStage(AnySource given) : source(std::move(given)), begin(source->state()) {}
+EvaluateStage::EvaluateStage(AnySource given) : source(std::move(given)), begin(source->state()) {
+  if (source->never_ends())
+    throw ArgumentError(
+        "a source to evaluate on never ends, so an evaluation would last for ever. Of arrays, take "
+        "EvaluationArrays, which gives each row once; else a source whose next() returns false at "
+        "its end.");
+}
 
 std::optional<double> EvaluateStage::operator()(TrainerCore& trainer,
                                                 const std::function<bool()>& stop) {

@@ -27,6 +27,24 @@ struct Lines {
 struct mine : Recipe<Mlp<>> {};
 void train(Trainer<mine>& trainer) { Loop loop(trainer, acme::Lines{}); }
 
+// Must not compile (quick), endless_validation: Sinter: a source to evaluate on never ends
+// and: sinter::ArrayData and: EvaluationArrays
+#include "sinter/data/arrays.hpp"
+struct mine : Recipe<Mlp<>> {};
+void train(Trainer<mine>& trainer, ArrayData rows) { Loop loop(trainer, rows, rows); }
+
+// Must not compile, endless_evaluation: Sinter: a source to evaluate on never ends
+// and: acme::Lines
+namespace acme {
+struct Lines {
+  void next(HostBatch&) {}
+  SamplerState state() const { return {}; }
+  void restore(const SamplerState&) {}
+};
+}  // namespace acme
+struct mine : Recipe<Mlp<>> {};
+Loss loss_of(Trainer<mine>& trainer, acme::Lines& lines) { return trainer.evaluate(lines); }
+
 // Must not compile, trainer: Gpt2: heads does not divide width
 #include "sinter/sinter.hpp"
 struct mine : Recipe<Gpt2<{.layers = 2, .heads = 5, .width = 64}>, Bytes<>> {};

@@ -2,6 +2,7 @@
 // Your own arrays, for regression and for classification.
 #pragma once
 #include <cstdint>
+#include <ranges>
 #include <span>
 
 #include "sinter/data/permutation.hpp"
@@ -17,6 +18,10 @@ struct ArrayOptions {
 };
 
 namespace detail {
+/// An array that is gone after the full expression, unlike a span of one that stays.
+template <class T>
+concept Temporary = std::ranges::contiguous_range<T> && !std::ranges::borrowed_range<T>;
+
 /// Matching rows of inputs and of targets, as spans over the user's memory.
 /// requires  the arrays outlive their use unchanged, because nothing is copied
 struct ArrayRows {
@@ -27,6 +32,13 @@ struct ArrayRows {
   /// Takes rows with a class each, negative if there is none, in place of targets.
   /// throws    ArgumentError, as for targets
   ArrayRows(std::span<const float> inputs, int in, std::span<const std::int32_t> classes);
+  /// Temporary arrays would be gone before they are read.
+  template <class Inputs, class Targets>
+    requires Temporary<Inputs> || Temporary<Targets>
+  ArrayRows(Inputs&&, int, Targets&&, int) = delete;
+  template <class Inputs, class Classes>
+    requires Temporary<Inputs> || Temporary<Classes>
+  ArrayRows(Inputs&&, int, Classes&&) = delete;
 
   std::span<const float> inputs, targets;   ///< rows × in and rows × out, row-major
   std::span<const std::int32_t> classes{};  ///< one per row; empty if rows have targets
@@ -51,6 +63,10 @@ class ArrayData {
   /// throws    ArgumentError, as ArrayRows does, or if options.sequences is below 1
   ArrayData(std::span<const float> inputs, int in, std::span<const float> targets, int out,
             ArrayOptions options);
+  /// Temporary arrays would be gone before the first batch.
+  template <class Inputs, class Targets>
+    requires detail::Temporary<Inputs> || detail::Temporary<Targets>
+  ArrayData(Inputs&&, int, Targets&&, int, ArrayOptions) = delete;
   /// Takes rows with targets or with classes.
   /// throws    ArgumentError if options.sequences is below 1
   ArrayData(const detail::ArrayRows& rows, ArrayOptions options);
@@ -81,6 +97,10 @@ class EvaluationArrays {
   /// Batches have up to `sequences` rows, at least 1.
   EvaluationArrays(std::span<const float> inputs, int in, std::span<const float> targets, int out,
                    int sequences);
+  /// Temporary arrays would be gone before the first batch.
+  template <class Inputs, class Targets>
+    requires detail::Temporary<Inputs> || detail::Temporary<Targets>
+  EvaluationArrays(Inputs&&, int, Targets&&, int, int) = delete;
   /// Takes rows with targets or with classes.
   EvaluationArrays(const detail::ArrayRows& rows, int sequences);
 

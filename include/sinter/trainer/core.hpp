@@ -100,9 +100,9 @@ class TrainerCore {
   Loss evaluate(const HostBatch& batch);
   /// Returns the loss over the rest of a finite source, of which each process reads its part.
   template <DataSource Source>
-    requires(!std::is_void_v<decltype(std::declval<Source&>().next(std::declval<HostBatch&>()))>)
   Loss evaluate(Source& source) {
     Loss loss;
+    if constexpr (!detail::can_be_evaluated<Source>()) return loss;
     HostBatch batch;
     BatchDraw draw;
     while (read_part(source, batch, draw)) loss += evaluate(batch);

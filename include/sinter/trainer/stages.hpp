@@ -169,10 +169,14 @@ class EvaluateStage {
  public:
   EvaluateStage() = default;
   /// Evaluates on everything from the source's current position on.
+  /// throws    ArgumentError if the source never ends
   EvaluateStage(AnySource held_out);
+  /// A source that never ends is a compile error.
   template <class Source>
     requires(!std::same_as<Source, EvaluateStage>)
-  EvaluateStage(Source held_out) : EvaluateStage(AnySource(std::move(held_out))) {}
+  EvaluateStage(Source held_out) {
+    if constexpr (can_be_evaluated<Source>()) *this = AnySource(std::move(held_out));
+  }
 
   /// True if there is a source.
   explicit operator bool() const { return source.has_value(); }

@@ -14,6 +14,20 @@
 namespace sinter::detail::testing::arrays_tests {
 
 static_assert(DataSource<ArrayData> && DataSource<EvaluationArrays>);
+static_assert(EndingSource<ArrayData> && NeverEnds<ArrayData> && !NeverEnds<EvaluationArrays>);
+
+using Floats = std::vector<float>;
+using Classes = std::vector<std::int32_t>;
+// Arrays that stay, and views of them, can be read; temporary ones are gone before the first batch.
+static_assert(
+    std::is_constructible_v<ArrayData, Floats&, int, std::span<const float>, int, ArrayOptions>);
+static_assert(!std::is_constructible_v<ArrayData, Floats, int, Floats&, int, ArrayOptions>);
+static_assert(!std::is_constructible_v<ArrayData, const Floats&, int, Floats, int, ArrayOptions>);
+static_assert(std::is_constructible_v<EvaluationArrays, Floats&, int, const Floats&, int, int>);
+static_assert(!std::is_constructible_v<EvaluationArrays, Floats&, int, Floats, int, int>);
+static_assert(std::is_constructible_v<ArrayRows, Floats&, int, Classes&>);
+static_assert(!std::is_constructible_v<ArrayRows, Floats&, int, Classes>);
+static_assert(!std::is_constructible_v<ArrayRows, Floats, int, Floats, int>);
 
 /// Row r has inputs (10 r, 10 r + 1, 10 r + 2) and targets (-r, -r - 0.5).
 struct Example {
