@@ -85,6 +85,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
   if (a.schedule) result["schedule"] = program_json(recipe);
   if (a.weights)
     result["weights"] = {{"path", *a.weights},
+                         {"taken", fit.taken},
                          {"fit", true},
                          {"fresh", fit.unshared.fresh},
                          {"left_out", fit.unshared.left_out}};
@@ -163,6 +164,7 @@ int describe(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_good_world(*recipe, a);
   WeightsFit fit;
   if (a.weights) fit = require_fit(*a.weights, *recipe);
+  note_lines(fit.taken);
   note_lines(fit.warning);
   note_lines(to_string(fit.unshared));
   const DeviceFacts device = look_at_device(*recipe, a.threads);

@@ -80,8 +80,9 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }},
     {"--weights", "PATH",
      "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
-     "run's folder. train starts from it with a fresh optimizer;\n"
-     "describe says whether it fits the recipe.",
+     "run's folder: its best checkpoint, or its last if nothing was\n"
+     "evaluated. RUN@best, RUN@last or RUN@STEP names one. train starts\n"
+     "from it with a fresh optimizer; describe says whether it fits.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
     {"--max-shard-size", "SIZE",
      "Write the weights in files of up to SIZE, such as 500MB, with an\n"

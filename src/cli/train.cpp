@@ -290,9 +290,14 @@ class Run {
     std::string checkpoint = folder->newest_good().string();
     if (end == LoopEnd::finished && last.validation_loss)
       progress->line(validation_text(recipe->data.unit, *last.validation_loss));
-    progress->line(fmt::format("{} after {} steps; saved in {}",
-                               end == LoopEnd::stopped ? "Stopped" : "Done", trainer->steps(),
-                               checkpoint));
+    const LoopState& state = loop->state();
+    const bool has_best = std::isfinite(state.best);
+    progress->line(fmt::format(
+        "{} after {} steps; saved in {}{}", end == LoopEnd::stopped ? "Stopped" : "Done",
+        trainer->steps(), checkpoint,
+        has_best ? fmt::format("; the best is step {}, with a validation loss of {:.4f}",
+                               state.best_step, state.best)
+                 : ""));
     if (end == LoopEnd::stopped)
       progress->line(fmt::format(
           "To go on{}: {} train --resume --out {} --steps {}{}",
@@ -311,6 +316,12 @@ class Run {
     summary["tokens"] = last.tokens;
     summary["seconds"] = seconds;
     summary["checkpoint"] = checkpoint;
+    summary["best_step"] = nullptr;
+    summary["best_val_loss"] = nullptr;
+    if (has_best) {
+      summary["best_step"] = state.best_step;
+      summary["best_val_loss"] = state.best;
+    }
     print_result(summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
 

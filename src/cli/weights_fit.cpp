@@ -19,7 +19,7 @@ WeightsFit require_fit(const std::string& weights, const RecipeView& recipe) {
   UnsharedHeads unshared =
       check_tensors(source.files, expected, load_rules(names, MissingHead::starts_fresh));
   return {std::int64_t(expected.size() - unshared.fresh.size()), std::int64_t(source.files.size()),
-          source.warning, std::move(unshared)};
+          source.taken, source.warning, std::move(unshared)};
 }
 
 }  // namespace sinter::detail::cli

@@ -12,6 +12,7 @@ namespace sinter::detail::cli {
 /// The result for weights that fit.
 struct WeightsFit {
   std::int64_t tensors = 0, files = 0;
+  std::string taken;    // which checkpoint of a run it is, in words, or empty
   std::string warning;  // a message for the user, or empty
   UnsharedHeads unshared{};
 };

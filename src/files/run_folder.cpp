@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <random>
 #include <system_error>
 #include <vector>
@@ -118,6 +119,37 @@ void RunFolder::begin(Mode mode) {
         folder.string());
   }
   mend_links();
+}
+
+namespace {
+/// The step that a text names, or none.
+std::optional<std::int64_t> step_named(std::string_view text) {
+  std::int64_t step = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc{} || stopped != text.data() + text.size() || step < 0) return std::nullopt;
+  return step;
+}
+
+/// The steps of a run's checkpoints, as "40, 20".
+std::string steps_text(const fs::path& run) {
+  std::string text;
+  for (const StepFolder& one : step_folders(run))
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", one.step);
+  return text.empty() ? "no checkpoint" : "those of the steps " + text;
+}
+}  // namespace
+
+fs::path RunFolder::checkpoint(const fs::path& run, std::string_view name) {
+  const auto step = step_named(name);
+  if (!step && name != "best" && name != "last")
+    throw ArgumentError(
+        fmt::format("'{}' names no checkpoint of a run: best, last and the number of a step do.",
+                    printable(std::string(name))));
+  const fs::path found = run / (step ? step_folder_name(*step) : std::string(name));
+  if (looks_like_checkpoint(found)) return fs::canonical(found);
+  throw FileError(fmt::format(
+      "The run {} has no checkpoint '{}'{}. It has {}.", run.string(), name,
+      name == "best" ? ": nothing was evaluated, or it has been removed" : "", steps_text(run)));
 }
 
 bool RunFolder::holds_checkpoints(const fs::path& folder) {

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <system_error>
 
 #include "files/json.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/io.hpp"
+#include "sinter/files/run_folder.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -17,8 +20,8 @@ namespace fs = std::filesystem;
 using Kind = WeightsSource::Kind;
 
 constexpr std::string_view accepted =
-    "Give a .safetensors file, a folder with config.json and model.safetensors, a checkpoint or a "
-    "run folder.";
+    "Give a .safetensors file, a folder with config.json and model.safetensors, a checkpoint, or a "
+    "run folder (RUN@best, RUN@last or RUN@STEP for one of its checkpoints).";
 
 bool is_found(const fs::path& path) {
   std::error_code ignored;
@@ -61,16 +64,40 @@ WeightsSource checkpoint(const fs::path& folder, std::string warning = "") {
   std::error_code error;
   fs::path real = fs::canonical(folder, error);
   if (error) throw_file_error("open the checkpoint", folder, error.value());
-  return {Kind::checkpoint,
-          real,
-          {real / "model.safetensors"},
-          if_there(real / "config.json"),
-          std::move(warning)};
+  return {Kind::checkpoint,   real, {real / "model.safetensors"}, if_there(real / "config.json"),
+          std::move(warning), ""};
+}
+
+/// Says which checkpoint of a run is taken, and how another one is.
+std::string taken_text(const fs::path& folder, std::string_view which, const std::string& other) {
+  const std::string name = folder.filename().string();
+  const std::string step = is_step_name(name)
+                               ? std::to_string(std::stoll(name.substr(name.find('-') + 1)))
+                               : printable(name);
+  return fmt::format("the weights are those of step {}, {}{}", step, which, other);
+}
+
+/// The step folder that a link of a run leads to.
+fs::path behind(const fs::path& link) {
+  std::error_code ignored;
+  return fs::canonical(link, ignored);
 }
 
 WeightsSource of_run(const fs::path& run) {
-  fs::path last = run / "last";
-  if (is_found(last / "manifest.json")) return checkpoint(last);
+  fs::path last = run / "last", best = run / "best";
+  if (is_found(best / "manifest.json")) {
+    WeightsSource source = checkpoint(best);
+    const bool differs = is_found(last / "manifest.json") && behind(last) != source.path;
+    source.taken = taken_text(
+        source.path, "the run's best",
+        differs ? fmt::format("; {}@last takes its last", run.string()) : " and its last");
+    return source;
+  }
+  if (is_found(last / "manifest.json")) {
+    WeightsSource source = checkpoint(last);
+    source.taken = taken_text(source.path, "the run's last", "");
+    return source;
+  }
   for (const StepFolder& step : step_folders(run)) {
     if (!looks_like_checkpoint(step.folder)) continue;
     return checkpoint(step.folder,
@@ -107,11 +134,31 @@ WeightsSource of_folder(const fs::path& path) {
                               accepted));
 }
 
+/// The checkpoint that RUN@NAME names, where there is no file of this name.
+std::optional<WeightsSource> named_checkpoint(const fs::path& path) {
+  const std::string text = path.string();
+  const std::size_t at = text.rfind('@');
+  if (at == text.npos || at == 0) return std::nullopt;
+  const fs::path run = text.substr(0, at);
+  const std::string name = text.substr(at + 1);
+  std::error_code ignored;
+  if (!fs::is_directory(run, ignored)) return std::nullopt;
+  if (!is_run_folder(run))
+    throw FileError(fmt::format("{} is no run's folder, of which '@{}' could name a checkpoint. {}",
+                                run.string(), printable(name), accepted));
+  WeightsSource source = checkpoint(RunFolder::checkpoint(run, name));
+  source.taken = taken_text(
+      source.path, name == "best" || name == "last" ? "the run's " + name : "as named", "");
+  return source;
+}
+
 }  // namespace
 
 WeightsSource resolve_weights(const fs::path& path) {
   std::error_code error;
   fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found)
+    if (auto named = named_checkpoint(path)) return *std::move(named);
   if (status.type() == fs::file_type::not_found)
     throw FileError(fmt::format(
         "{} {}. {}", path.string(),

@@ -241,7 +241,10 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
   }
   recipe_->reset_state();
   set_steps(0);
-  return source.warning + (source.warning.empty() ? "" : "\n") + to_string(unshared);
+  std::string message;
+  for (const std::string& text : {source.taken, source.warning, to_string(unshared)})
+    if (!text.empty()) message += (message.empty() ? "" : "\n") + text;
+  return message;
 }
 
 void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t shard_bytes) const {

@@ -53,6 +53,13 @@ class RunFolder {
   /// throws    FileError if it cannot be listed
   static bool holds_checkpoints(const std::filesystem::path& folder);
 
+  /// Returns the checkpoint of a run by its name: "best", "last", or the number of a step. It takes no
+  /// lock, and verifies nothing (CheckpointReader does).
+  ///   CheckpointReader best(RunFolder::checkpoint("runs/first", "best"));
+  /// throws    FileError, with the steps that are there, if there is no such checkpoint;
+  ///           ArgumentError for another name
+  static std::filesystem::path checkpoint(const std::filesystem::path& run, std::string_view name);
+
   const std::filesystem::path& path() const { return folder; }  ///< path of the run's folder
   /// The path of the run's log.
   std::filesystem::path metrics_path() const { return folder / "metrics.jsonl"; }

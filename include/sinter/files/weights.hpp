@@ -11,7 +11,7 @@ namespace sinter::detail {
 struct WeightsSource {
   /// The forms in which weights come.
   enum class Kind {
-    checkpoint,    ///< a Sinter checkpoint, or the one that a run folder's `last` points to
+    checkpoint,    ///< a Sinter checkpoint, or one of a run's folder
     safetensors,   ///< one .safetensors file
     hugging_face,  ///< config.json with model.safetensors, or with shards and their index
   };
@@ -20,9 +20,11 @@ struct WeightsSource {
   std::vector<std::filesystem::path> files;  ///< the safetensors files that hold the weights
   std::filesystem::path config;              ///< config.json, or empty
   std::string warning;                       ///< a warning for the user, or empty
+  std::string taken{};  ///< which checkpoint of a run it is, in words, or empty
 };
 
-/// Finds out what `path` is. Reads no weights and checks no hash; CheckpointReader verifies a
+/// Finds out what `path` is. RUN@best, RUN@last and RUN@STEP name a checkpoint of a run; RUN alone is
+/// its best, or its last if it has no best. Reads no weights and checks no hash; CheckpointReader verifies a
 /// checkpoint.
 /// throws    FileError if nothing is there, a run folder has no checkpoint, an index names
 ///           files outside its folder, or a folder or file is none of the kinds

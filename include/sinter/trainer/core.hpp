@@ -200,7 +200,9 @@ class TrainerCore {
   /// Restores a checkpoint folder.
   void load(const std::filesystem::path& folder);
   /// Loads only the weights of a checkpoint, a run's folder, a Hugging Face folder or a safetensors
-  /// file, and begins at step 0 with fresh state. Returns a message for the user, or nothing. If
+  /// file, and begins at step 0 with fresh state. Of a run's folder it takes the best checkpoint, or the
+  /// last if there is no best; RUN@best, RUN@last or RUN@STEP names one. Returns a message for the user,
+  /// which says what was taken, or nothing. If
   /// `state` names state of a policy, such as "ema", that is loaded in place of the weights it
   /// belongs to. Only checkpoints and runs' folders have it. `missing` decides what becomes of a
   /// head that the file lacks; a head that only the file has is left out.

@@ -47,6 +47,43 @@ TEST_CASE("a run folder leads to its last checkpoint, a checkpoint to itself") {
   CHECK(contains(refusal(run.path()), "nothing to resume"));
 }
 
+TEST_CASE("a run folder gives its best checkpoint, or the one that is named, and says which") {
+  TemporaryFolder folder;
+  RunFolder run(folder / "run", RunFolder::Mode::fresh, 5);
+  const auto add = [&](std::int64_t step, bool best) {
+    run.save(
+        step, "{}", [](CheckpointWriter& w) { w.add_file("model.safetensors", "weights"); }, best);
+  };
+  const auto step = [&](int number) {
+    return fs::canonical(run.path() / step_folder_name(number));
+  };
+  add(10, false);
+  CHECK(resolve_weights(run.path()).path == step(10));
+  CHECK(resolve_weights(run.path()).taken == "the weights are those of step 10, the run's last");
+  CHECK(contains(refusal(folder / "run@best"), "no checkpoint 'best': nothing was evaluated"));
+  add(20, true);
+  CHECK(resolve_weights(run.path()).taken ==
+        "the weights are those of step 20, the run's best and its last");
+  add(30, false);
+  CHECK(resolve_weights(run.path()).path == step(20));
+  CHECK(resolve_weights(run.path()).taken == "the weights are those of step 20, the run's best; " +
+                                                 run.path().string() + "@last takes its last");
+  CHECK(resolve_weights(folder / "run@best").path == step(20));
+  CHECK(resolve_weights(folder / "run@last").path == step(30));
+  CHECK(resolve_weights(folder / "run@10").path == step(10));
+  CHECK(resolve_weights(folder / "run@10").taken == "the weights are those of step 10, as named");
+  CHECK(contains(refusal(folder / "run@11"), "It has those of the steps 30, 20, 10."));
+  CHECK(
+      contains(message_of([&] { resolve_weights(folder / "run@first"); }), "names no checkpoint"));
+  CHECK(contains(refusal(folder / "none@best"), "does not exist"));
+  fs::create_directory(folder / "other");
+  CHECK(contains(refusal(folder / "other@last"), "is no run's folder"));
+  fs::create_directory_symlink(run.path(), folder / "me@last");  // a name that is there goes first
+  CHECK(resolve_weights(folder / "me@last").path == step(20));
+  CHECK(RunFolder::checkpoint(run.path(), "best") == step(20));
+  CHECK(RunFolder::checkpoint(run.path(), "30") == step(30));
+}
+
 TEST_CASE("files and Hugging Face folders are found as weights") {
   TemporaryFolder folder;
   put(folder / "m.safetensors", "x");
