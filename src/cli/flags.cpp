@@ -72,7 +72,9 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.out = g.texts.front(); }},
     {"--steps", "N",
      "Stop when the run has taken N steps in all, those before a\n"
-     "resume included. Default: the schedule's horizon.",
+     "resume included. A schedule whose `steps` is 0 ends there, too.\n"
+     "Default: as long as the run was to be before a resume, else the\n"
+     "schedule's steps, else 1000.",
      [](Arguments& a, const Given& g) { a.steps = integer<std::int64_t>(g, 1); }},
     {"--seed", "N",
      "train: of initial weights, shuffle and dropout; export: of\n"

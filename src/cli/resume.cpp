@@ -56,6 +56,7 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
                           ? Order::sequential
                           : Order::shuffled;
   std::string notes = take_options(saved, recipe, arguments);
+  recipe.run_steps = saved.run_steps;
   check_options(recipe);
   return notes;
 } catch (const ArgumentError& error) {

@@ -153,6 +153,7 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
              {"folder", fs::current_path(ignored).string()},
              {"seed", std::to_string(a.seed.value_or(0))},
              {"step", step}};
+  if (recipe.run_steps > 0) start["run_steps"] = recipe.run_steps;
   if (a.tensorboard) start["tensorboard"] = true;
   if (a.keep) start["keep"] = *a.keep;
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();

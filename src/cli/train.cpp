@@ -22,6 +22,7 @@
 #include "sinter/hardware/device.hpp"
 #include "sinter/hardware/unplanned.hpp"
 #include "sinter/trainer/loop.hpp"
+#include "trainer/run_length.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -57,11 +58,10 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
                       *a.out, *a.out));
 }
 
+/// Returns the number of steps of the run, which on a resume is at first that of its checkpoint.
 std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
-  if (a.steps) return *a.steps;
-  for (const Option& option : recipe.options)
-    if (option.dotted() == "schedule.steps")
-      if (auto* steps = std::get_if<std::int64_t*>(&option.value)) return **steps;
+  if (const auto steps = a.steps ? a.steps : usual_run_length(recipe, recipe.run_steps))
+    return *steps;
   throw UsageError("train needs --steps N: this recipe's schedule has no horizon to stop at.");
 }
 
@@ -86,8 +86,7 @@ class Run {
     check_training(*recipe, a);
     if (a.resume_or_begin) settle_resume();
     if (a.resume) open_to_resume();
-    options.steps = last_step(*recipe, a);
-    if (a.resume) check_steps();
+    settle_length(last_step(*recipe, a));
     check_profile();
     data = open_training_data(*recipe, a);
     report(data.notes);
@@ -139,6 +138,19 @@ class Run {
     record->take_over_keep(a);
     folder->keep_newest(a.keep.value_or(usual_keep));
     report(take_over(*folder->resume_point(), *recipe, a));
+  }
+  /// Sets the number of steps, unless its last ones could not learn.
+  void settle_length(std::int64_t steps) {
+    const std::int64_t before = std::exchange(recipe->run_steps, steps);
+    options.steps = steps;
+    if (a.resume) check_steps();
+    require_steps_that_learn(*recipe, a.resume ? resume_point()->step() : 0);
+    if (before > 0 && before != steps && recipe->stated_horizon() == 0)
+      report(fmt::format("the schedule's horizon, the run's last step, is {}, as given; it was {}.",
+                         steps, before));
+  }
+  const CheckpointReader* resume_point() const {
+    return a.resume ? &*folder->resume_point() : nullptr;
   }
   void check_steps() const {
     std::int64_t step = folder->resume_point()->step();
@@ -279,6 +291,8 @@ class Run {
     text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
                         trainer->steps() + 1, options.steps, often(options.save_every));
     if (data.evaluation) text += ", validation " + often(options.evaluate_every);
+    if (const std::string note = length_note(*recipe); !note.empty())
+      text += fmt::format("\nlength  {}", note);
     return text + "\n\n";
   }
 

@@ -133,6 +133,7 @@ std::unique_ptr<Communicator> join(const RecipeView& recipe, kernel::Stream& str
 
 TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings)
     : recipe_(std::move(recipe)), settings_(settings) {
+  if (settings_.steps != 0) set_run_steps(settings_.steps);
   check_options(*recipe_);
   check_split(*recipe_);
   check_world(*recipe_, settings_.world);
@@ -314,7 +315,18 @@ void TrainerCore::require_memory_to_train() {
   memory_suffices_ = true;
 }
 
+void TrainerCore::set_run_steps(std::int64_t steps) {
+  if (steps < 0) throw ArgumentError(fmt::format("a run of {} steps; it has at least 0.", steps));
+  recipe_->run_steps = steps;
+}
+
 Outcome TrainerCore::step(const HostBatch& batch) {
+  if (recipe_->lacks_length())
+    throw ArgumentError(
+        "the schedule's horizon is the length of the run, and this trainer does not know that. "
+        "Give "
+        "it (TrainerSettings::steps, or set_run_steps()), or state the schedule's steps in the "
+        "recipe.");
   require_memory_to_train();
   int sequences = batch.sequences(), ranks = recipe_->ranks();
   if (sequences < 1 || sequences > global_batch())

@@ -149,6 +149,7 @@ void TrainerCore::add_facts(std::vector<Fact>& facts) const {
     const auto& value = state.at(name);
     facts.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
   }
+  facts.push_back({"steps of the run", std::to_string(settings_.steps)});
 }
 
 void TrainerCore::restore(const CheckpointReader& reader) {
@@ -172,6 +173,7 @@ void TrainerCore::restore(const CheckpointReader& reader) {
   }
   recipe_->reset_state();
   restore_state(saved, *recipe_);
+  restore_length(saved, settings_.steps, *recipe_);
   settings_.seed = saved.seed;
   set_steps(saved.step);
 }
@@ -180,7 +182,9 @@ void TrainerCore::roll_back(const CheckpointReader& reader) {
   std::vector<std::pair<Option, nlohmann::ordered_json>> kept;
   for (const Option& field : recipe_->run_state)
     if (field.slot == recipe_->recovers) kept.emplace_back(field, option_value(field));
+  const std::int64_t length = recipe_->run_steps;  // perhaps another than when this was saved
   restore(reader);
+  recipe_->run_steps = length;
   for (const auto& [field, value] : kept) set_option_value(field, value);
 }
 

@@ -8,6 +8,7 @@
 #include "sinter/error.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "trainer/loop_state.hpp"
+#include "trainer/run_length.hpp"
 
 namespace sinter {
 using namespace detail;
@@ -243,6 +244,8 @@ void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
 }
 
 LoopEnd Loop::run(const LoopOptions& options) {
+  trainer_.set_run_steps(options.steps);
+  require_steps_that_learn(trainer_.recipe(), trainer_.steps());
   check_evaluations(options);
   if (save_ && trainer_.steps() < options.steps)
     folder_->require_room(std::uint64_t(trainer_.plan().memory.saved()));

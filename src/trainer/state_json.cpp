@@ -59,13 +59,13 @@ Json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed)
     for (const Option& field : fields) object[field.dotted()] = option_value(field);
     return object;
   };
-  return {{"recipe", recipe.name},
-          {"step", step},
-          {"seed", std::to_string(seed)},
-          {"policies", recipe.policies},
-          {"free_slots", recipe.free_slots},
-          {"options", values(recipe.options)},
-          {"state", values(recipe.run_state)}};
+  Json state{{"recipe", recipe.name}, {"step", step}, {"seed", std::to_string(seed)}};
+  if (recipe.run_steps > 0) state["run_steps"] = recipe.run_steps;
+  state["policies"] = recipe.policies;
+  state["free_slots"] = recipe.free_slots;
+  state["options"] = values(recipe.options);
+  state["state"] = values(recipe.run_state);
+  return state;
 }
 
 SavedState read_state(const std::string& info, const std::string& checkpoint) {
@@ -74,6 +74,8 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
     SavedState saved;
     saved.step = integer_of<std::int64_t>(trainer.at("step"), "'step'");
     saved.seed = seed_of(trainer.at("seed").get<std::string>());
+    if (trainer.contains("run_steps"))  // older versions did not write it
+      saved.run_steps = integer_of<std::int64_t>(trainer.at("run_steps"), "'run_steps'");
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
     if (trainer.contains("free_slots"))  // older versions did not write it
       saved.free_slots = trainer.at("free_slots").get<std::vector<std::string>>();
@@ -163,6 +165,16 @@ void restore_state(const SavedState& saved, RecipeView& recipe) {
   for (const Option& field : recipe.run_state)
     for (const auto& [name, text] : saved.state)
       if (name == field.dotted()) set_option_value(field, Json::parse(text));
+}
+
+void restore_length(const SavedState& saved, std::int64_t told, RecipeView& recipe) {
+  if (told > 0) return;
+  if (saved.run_steps > 0) recipe.run_steps = saved.run_steps;
+  if (saved.run_steps > 0 || recipe.stated_horizon() != 0) return;
+  for (const Option& option : recipe.options)
+    for (const auto& [name, text] : saved.options)
+      if (option.dotted() == "schedule.steps" && name == "schedule.steps")
+        set_option_value(option, Json::parse(text));
 }
 
 namespace {

@@ -9,12 +9,13 @@
 namespace sinter::detail {
 
 /// Returns the object under "trainer" in a manifest: recipe, step, seed (as text, as JSON has no
-/// 64-bit numbers), policies, those of their slots that are not decisive, options, state.
+/// 64-bit numbers), steps of the whole run if known, policies, those of their slots that are not decisive, options, state.
 nlohmann::ordered_json state_json(const RecipeView& recipe, std::int64_t step, std::uint64_t seed);
 
 struct SavedState {
   std::int64_t step;
   std::uint64_t seed;
+  std::int64_t run_steps = 0;  // 0 in checkpoints of older versions
   std::vector<std::string> policies, free_slots;
   std::vector<std::pair<std::string, std::string>> options, state;  // dotted name, value as JSON
 };
@@ -41,6 +42,11 @@ void require_readable_state(const SavedState& saved, const RecipeView& recipe,
 /// a schedule may have been replaced.
 /// requires  the state is readable
 void restore_state(const SavedState& saved, RecipeView& recipe);
+
+/// Restores the number of steps of the saved run, unless `told` states another, above 0. A checkpoint
+/// of an older version has none: the option that is now the run's length was a number then, which this
+/// sets.
+void restore_length(const SavedState& saved, std::int64_t told, RecipeView& recipe);
 
 /// Returns Hugging Face's config.json.
 nlohmann::ordered_json config_json(const HuggingFace& architecture);

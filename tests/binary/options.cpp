@@ -30,8 +30,8 @@ TEST_CASE("a number outside its range is a wrong command line") {
     refuses({verb, "--optimizer.eps", "0"}, "--optimizer.eps takes a number above 0, not '0'");
     refuses({verb, "--schedule.floor", "1.1"},
             "--schedule.floor takes a number of at least 0 and at most 1, not '1.1'");
-    refuses({verb, "--schedule.steps", "0"},
-            "--schedule.steps takes a whole number of at least 1, not '0'");
+    refuses({verb, "--schedule.steps", "-1"},
+            "--schedule.steps takes a whole number of at least 0, not '-1'");
     refuses({verb, "--batch.global", "0"}, "--batch.global takes a whole number of at least 1");
   }
   refuses({"train", "--batch_warmup.sequences", "4294967297"},

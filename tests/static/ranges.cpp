@@ -100,7 +100,7 @@ static_assert(contradicts<Fp16<{.initial_scale = 1, .minimum_scale = 2}>>);
 static_assert(refuses<Average<{.decay = 1}>>("decay") && fine<Average<{.decay = 0}>>);
 static_assert(refuses<CosineDecay<{.floor = 1.1}>>("floor") && fine<CosineDecay<{.floor = 1}>>);
 static_assert(refuses<CosineDecay<{.warmup = -1}>>("warmup"));
-static_assert(refuses<LinearDecay<{.steps = 0}>>("steps"));
+static_assert(refuses<LinearDecay<{.steps = -1}>>("steps") && fine<LinearDecay<{.warmup = 9}>>);
 static_assert(refuses<PolynomialDecay<{.power = -1}>>("power"));
 static_assert(refuses<InverseSqrt<{.timescale = -1}>>("timescale"));
 static_assert(refuses<CosineRestarts<{.cycle = 0}>>("cycle"));
@@ -123,7 +123,7 @@ static_assert(refuses<Gpt2<{.layers = 0}>>("layers") && refuses<Mlp<{.hidden = 0
 
 static_assert(contradicts<LinearDecay<{.warmup = 100, .steps = 20}>>);
 static_assert(contradicts<CosineDecay<{.warmup = 21, .steps = 20}>>);
-static_assert(contradicts<PolynomialDecay<{.warmup = 1001}>>);
+static_assert(contradicts<PolynomialDecay<{.warmup = 1001, .steps = 1000}>>);
 static_assert(fine<CosineDecay<{.warmup = 20, .steps = 20}>>);
 static_assert(contradicts<WarmupStableDecay<{.steps = 99}>>);
 static_assert(fine<WarmupStableDecay<{.warmup = 9, .steps = 100, .decay = 91}>>);

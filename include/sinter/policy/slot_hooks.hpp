@@ -58,6 +58,27 @@ double factor(const auto& options, const auto& state, std::int64_t step) {
   }
 }
 
+template <class P>
+concept HasHorizon = requires(typename P::Options& options) {
+  { P::horizon(options) } -> std::same_as<std::int64_t&>;
+};
+/// horizon(options) returns the option that is the last step of the schedule. Where that option is 0,
+/// factor() gets the run's length in its place.
+SINTER_HOOK(horizon, HasHorizon<P>, "static constexpr std::int64_t& horizon(Options&)");
+/// The options of the schedule P in a run of `steps` steps, 0 if that is unknown.
+template <class P>
+auto in_run(auto options, [[maybe_unused]] std::int64_t steps) {
+  if constexpr (HasHorizon<P>)
+    if (std::int64_t& last = P::horizon(options); last == 0) last = steps;
+  return options;
+}
+/// The horizon that options of the schedule P state: 0 for the run's length; none without the hook.
+template <class P>
+std::optional<std::int64_t> stated_horizon([[maybe_unused]] auto options) {
+  if constexpr (HasHorizon<P>) return P::horizon(options);
+  return std::nullopt;
+}
+
 // ---- clipping
 
 template <class P>
@@ -190,6 +211,7 @@ SINTER_VALUE_HOOK(bool, has_examples, false);
 auto hooks_of(...) -> AllSlotsHooks;
 auto hooks_of(std::type_identity<slot::optimizer>)
     -> AllSlotsHooks::With<hook::casts_hook, hook::by_parameter_hook, hook::workspace_hook>;
+auto hooks_of(std::type_identity<slot::schedule>) -> AllSlotsHooks::With<hook::horizon_hook>;
 auto hooks_of(std::type_identity<slot::clipping>) -> AllSlotsHooks::With<hook::limit_hook>;
 auto hooks_of(std::type_identity<slot::memory>) -> AllSlotsHooks::With<hook::keeps_whole_hook>;
 auto hooks_of(std::type_identity<slot::parallel>)

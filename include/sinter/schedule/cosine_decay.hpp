@@ -9,10 +9,10 @@
 namespace sinter {
 
 struct CosineDecayOptions {
-  std::int64_t warmup = 0;    ///< steps of linear growth
-  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
-  double floor = 0;           ///< the factor beyond the horizon
-  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
+  std::int64_t warmup = 0;  ///< steps of linear growth
+  std::int64_t steps = 0;   ///< the horizon: the last step of the decay; 0: the run's last
+  double floor = 0;         ///< the factor beyond the horizon
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(0).adjustable(),
                 (floor).at_least(0).at_most(1).adjustable())
 };
 
@@ -23,6 +23,7 @@ struct CosineDecay {
   using slot = slot::schedule;
   using Options = CosineDecayOptions;
   static constexpr Options options = O;
+  static constexpr std::int64_t& horizon(Options& o) { return o.steps; }
   static constexpr Contradiction contradiction(const Options& o) {
     return detail::warmup_contradiction(o.warmup, o.steps);
   }

@@ -6,9 +6,9 @@
 namespace sinter {
 
 struct LinearDecayOptions {
-  std::int64_t warmup = 0;    ///< steps of linear growth
-  std::int64_t steps = 1000;  ///< the horizon: the last step of the decay
-  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable())
+  std::int64_t warmup = 0;  ///< steps of linear growth
+  std::int64_t steps = 0;   ///< the horizon: the last step of the decay; 0: the run's last
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(0).adjustable())
 };
 
 /// Linear warm-up, then linear decay to zero, reached one step after the horizon.
@@ -17,6 +17,7 @@ struct LinearDecay {
   using slot = slot::schedule;
   using Options = LinearDecayOptions;
   static constexpr Options options = O;
+  static constexpr std::int64_t& horizon(Options& o) { return o.steps; }
   static constexpr Contradiction contradiction(const Options& o) {
     return detail::warmup_contradiction(o.warmup, o.steps);
   }

@@ -29,12 +29,12 @@ constexpr std::string_view name_of(DecayShape shape) {
 }
 
 struct WarmupStableDecayOptions {
-  std::int64_t warmup = 0;                ///< steps of linear growth
-  std::int64_t steps = 1000;              ///< the horizon: the last step of the decay
-  std::int64_t decay = 100;               ///< steps of the decay; must not overlap the warm-up
-  double floor = 0;                       ///< the factor beyond the horizon
+  std::int64_t warmup = 0;   ///< steps of linear growth
+  std::int64_t steps = 0;    ///< the horizon: the last step of the decay; 0: the run's last
+  std::int64_t decay = 100;  ///< steps of the decay; must not overlap the warm-up
+  double floor = 0;          ///< the factor beyond the horizon
   DecayShape shape = DecayShape::linear;  ///< how the factor falls
-  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(1).adjustable(),
+  SINTER_FIELDS((warmup).at_least(0).adjustable(), (steps).at_least(0).adjustable(),
                 (decay).at_least(0).adjustable(), (floor).at_least(0).at_most(1).adjustable(),
                 (shape))
 };
@@ -47,8 +47,9 @@ struct WarmupStableDecay {
   using slot = slot::schedule;
   using Options = WarmupStableDecayOptions;
   static constexpr Options options = O;
+  static constexpr std::int64_t& horizon(Options& o) { return o.steps; }
   static constexpr Contradiction contradiction(const Options& o) {
-    if (o.warmup <= o.steps && o.decay <= o.steps - o.warmup) return {};
+    if (o.steps == 0 || (o.warmup <= o.steps && o.decay <= o.steps - o.warmup)) return {};
     return {"warmup and decay are beyond steps", "raise steps, or lower one of them"};
   }
 

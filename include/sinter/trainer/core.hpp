@@ -46,6 +46,9 @@ struct TrainerSettings {
   /// it, which disappears with the trainer. If empty: the folder that the environment variable
   /// TMPDIR names, if that is on a disk, else /var/tmp.
   std::filesystem::path scratch{};
+  /// Steps of the whole run, for a schedule whose horizon is the run's length; 0: unknown. A Loop
+  /// sets its own number (TrainerCore::set_run_steps()).
+  std::int64_t steps = 0;
 };
 
 /// Owns everything that a recipe trains with: threads, ranks and their arenas. It has no global
@@ -53,7 +56,8 @@ struct TrainerSettings {
 class TrainerCore {
  public:
   /// Initialises the weights from settings.seed.
-  /// throws    ArgumentError if an option is out of range or options contradict each other, such as
+  /// throws    ArgumentError if an option is out of range, settings.steps is negative, or options
+  ///           contradict each other, such as
   ///           a global batch that is no multiple of micro × ranks;
   /// throws    ArgumentError if settings.world does not fit the ranks, or threads are negative,
   ///           above 16 per processor, or pinned and more than processors;
@@ -68,6 +72,10 @@ class TrainerCore {
   const TrainerSettings& settings() const { return settings_; }  ///< the settings that were given
   /// Number of steps applied so far.
   std::int64_t steps() const { return steps_; }
+  /// Sets the number of steps of the whole run, in place of TrainerSettings::steps: the horizon of a
+  /// schedule that states none. 0: unknown.
+  /// throws    ArgumentError if it is negative
+  void set_run_steps(std::int64_t steps);
   /// Number of sequences of a global batch, or the maximum if policies change it in the course of
   /// training. (Your own loop must then ask recipe().batch_shapes() for the size of each batch.)
   int global_batch() const { return recipe_->global_batch(); }
@@ -87,6 +95,8 @@ class TrainerCore {
   /// all predictions of the batch.
   /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe. If the
   ///           batch has the content of only a part, the other processes then lose this rank.
+  ///           ArgumentError if the schedule's horizon is the run's length, and that is unknown
+  ///           (TrainerSettings::steps).
   ///           Error if a policy ends the training; before the first step, also if memory does not
   ///           suffice (require_memory_to_train())
   [[nodiscard(
@@ -189,7 +199,7 @@ class TrainerCore {
   /// policies, options, run state.
   std::string info() const;
   /// Restores all that show_content() and info() gave: the next step is bit for bit that of the
-  /// saved trainer.
+  /// saved trainer. So is the length of its run, unless TrainerSettings::steps states another.
   /// throws    FileError, before anything has changed, if the checkpoint is of another recipe
   void restore(const CheckpointReader& reader);
   /// Restores all but the run state of the policy that recovers from bad steps. That policy has

@@ -7,7 +7,9 @@
 namespace sinter {
 
 struct LoopOptions {
-  std::int64_t steps = 0;           ///< the loop ends at this total number of steps of the trainer
+  /// The loop ends at this total number of steps of the trainer. It is the horizon of a schedule that
+  /// states none.
+  std::int64_t steps = 0;
   std::int64_t evaluate_every = 0;  ///< interval in steps; 0 evaluates only at the end
   std::int64_t save_every = 0;      ///< interval in steps, beside each new best; 0 saves at the end
   /// Also saves when this number of minutes has passed since the last save; 0: never. Ranks that save
@@ -65,7 +67,8 @@ class Loop {
   /// Runs the loop. It may be called again with more steps. Whatever is thrown, existing
   /// checkpoints stay unchanged.
   /// throws    ArgumentError if a policy acts on validation losses (Plateau) and there is nothing
-  ///           to evaluate (if evaluations only come after the last step, it warns);
+  ///           to evaluate (if evaluations only come after the last step, it warns), or if the learning
+  ///           rate is 0 from some step to the last;
   /// throws    DivergedError, naming the last checkpoint, if a step goes wrong and no policy
   ///           continues, or one rolls back before a checkpoint was saved (a NonFiniteError if a
   ///           loss or gradient is not finite);

@@ -91,11 +91,6 @@ class RecipeOf : public RecipeView {
     return {global_batch(), Data::context, Plan<R>::view.micro * ranks()};
   }
 
-  double schedule_factor(std::int64_t step) const {
-    using P = typename R::schedule;
-    return hook::factor<P>(of<P>(), state_of<P>(), step);
-  }
-
   /// Passes a step to the policies. Returns true if the step was not applied and a policy has
   /// handled that.
   bool pass_step(const StepFigures& step) {
@@ -156,10 +151,10 @@ class RecipeOf : public RecipeView {
   void check_batches() const override {
     for_each_policy(All{}, [&]<hook::ShapesBatches P>(P*) { P::check_batch(of<P>(), limits()); });
   }
-  std::vector<Combination> combinations() const override {
+  std::vector<Combination> combinations(std::int64_t steps) const override {
     std::vector<Combination> list;
     for_each_policy(All{}, [&]<hook::HasContradiction P>(P*) {
-      list.push_back({P::slot::name, P::contradiction(of<P>())});
+      list.push_back({P::slot::name, P::contradiction(hook::in_run<P>(of<P>(), steps))});
     });
     return list;
   }
@@ -195,6 +190,14 @@ class RecipeOf : public RecipeView {
       };
     }
     return {};
+  }
+  std::optional<std::int64_t> stated_horizon() const override {
+    using P = typename R::schedule;
+    return hook::stated_horizon<P>(of<P>());
+  }
+  double schedule_factor(std::int64_t step) const override {
+    using P = typename R::schedule;
+    return hook::factor<P>(hook::in_run<P>(of<P>(), run_steps), state_of<P>(), step);
   }
   Rate rate(std::int64_t step, int sequences) const override {
     double factor = schedule_factor(step);

@@ -2,6 +2,7 @@
 // A recipe without its type, as the library trains it.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "sinter/comm/communicator.hpp"
@@ -55,6 +56,10 @@ class RecipeView {
   std::vector<Option> run_state;
   std::vector<OptionsOf> policy_states;  ///< the same run state, as whole structs, by slot
 
+  /// Steps of the whole run, those before a resume included; 0 if unknown. It is the horizon of a
+  /// schedule that states none.
+  std::int64_t run_steps = 0;
+
   /// Restores the initial run state, for the current options.
   virtual void reset_state() = 0;
   /// Checks the options of the policies that change batches.
@@ -65,8 +70,9 @@ class RecipeView {
     std::string_view slot;        ///< the slot of the policy
     Contradiction contradiction;  ///< empty if its options fit together
   };
-  /// Returns all policies that may have such options.
-  virtual std::vector<Combination> combinations() const = 0;
+  /// Returns all policies that may have such options, with `steps` as the horizon of a schedule that
+  /// states none; 0: that is not looked at.
+  virtual std::vector<Combination> combinations(std::int64_t steps = 0) const = 0;
   /// Returns lines in which policies report choices.
   virtual std::vector<std::string> notes() const = 0;
   /// Returns the policies that the rules allow in place of the recipe's own.
@@ -89,6 +95,13 @@ class RecipeView {
   /// Returns the shapes of batches, for the data source; empty unless changes_batches. The shapes
   /// keep the current options.
   virtual BatchShapes batch_shapes() const = 0;
+  /// Returns the last step of the schedule as its options state it: 0 if that is the run's length;
+  /// none if the schedule has no such step.
+  virtual std::optional<std::int64_t> stated_horizon() const = 0;
+  /// True if the schedule needs the run's length, and run_steps is unknown.
+  bool lacks_length() const { return stated_horizon() == 0 && run_steps == 0; }
+  /// Returns the schedule's factor of the learning rate in a step, from 1.
+  virtual double schedule_factor(std::int64_t step) const = 0;
   /// The learning rate of a step.
   struct Rate {
     double learning_rate;  ///< including all factors

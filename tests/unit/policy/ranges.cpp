@@ -59,7 +59,7 @@ TEST_CASE("a number outside its range makes no trainer") {
                                 {"optimizer.eps", {0, -1e-8}, {1e-30}},
                                 {"optimizer.weight_decay", {-.1}, {0}},
                                 {"schedule.warmup", {-1}, {0, 1000}},
-                                {"schedule.steps", {0, -5}, {1}},
+                                {"schedule.steps", {-1, -5}, {0, 1}},
                                 {"schedule.floor", {-.1, 1.1}, {0, 1}},
                                 {"clipping.max", {0, -1, infinity}, {1e-3}},
                                 {"average.decay", {1, -.1}, {0}},
