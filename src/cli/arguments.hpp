@@ -22,8 +22,9 @@ struct Arguments {
   std::vector<std::string> data;
   std::vector<std::string> runs;  // arguments that belong to no flag: run folders
   std::optional<std::string> out, weights, profile, tokenizer, text, ids;
-  std::string scratch;  // empty if not given
-  std::optional<std::int64_t> steps, evaluate_every, save_every;
+  std::string scratch;                                  // empty if not given
+  std::optional<std::int64_t> steps, epochs, examples;  // at most one of these
+  std::optional<std::int64_t> evaluate_every, save_every;
   std::optional<std::uint64_t> seed;
   std::optional<Order> order;
   std::vector<std::string> options;             // policy options that were given: "optimizer.lr"

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/nearest.hpp"
 
@@ -13,6 +14,13 @@ namespace {
 template <class T>
 T integer(const Given& given, int minimum) {
   return number_of<T>(given.flag, given.texts.front(), minimum);
+}
+
+/// A number of passes or examples, whose products fit into 64 bits.
+std::int64_t data_count(const Given& given) {
+  constexpr double most = 1e12;
+  return number_of<std::int64_t>(given.flag, given.texts.front(),
+                                 Range().at_least(1).at_most(most));
 }
 
 void set_order(Arguments& a, const Given& given) {
@@ -76,6 +84,14 @@ constexpr Flag flags[] = {
      "Default: as long as the run was to be before a resume, else the\n"
      "schedule's steps, else 1000.",
      [](Arguments& a, const Given& g) { a.steps = integer<std::int64_t>(g, 1); }},
+    {"--epochs", "N",
+     "Stop after N passes over what is trained on, in place of --steps.\n"
+     "The last batch may be smaller. Of a text, a pass is its windows.",
+     [](Arguments& a, const Given& g) { a.epochs = data_count(g); }},
+    {"--examples", "N",
+     "Stop after N examples, rows, or windows of text, in place of\n"
+     "--steps. The last batch may be smaller.",
+     [](Arguments& a, const Given& g) { a.examples = data_count(g); }},
     {"--seed", "N",
      "train: of initial weights, shuffle and dropout; export: of\n"
      "initial weights; generate: of the sampler. Default: 0.",
@@ -261,16 +277,20 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 
-constexpr bool rows_have_flags_only() {
-  for (const VerbRow& row : verb_rows) {
-    std::ptrdiff_t named = row.flags.starts_with("--");
-    for (std::size_t at = 0; (at = row.flags.find(" --", at)) != row.flags.npos; ++at) ++named;
-    if (std::ranges::count_if(flags, [&](const Flag& f) { return f.of(row.verb); }) != named)
-      return false;
-  }
-  return true;
+/// Each row is an evaluation of its own, as compilers limit the length of one.
+template <std::size_t Row>
+constexpr bool row_has_flags_only = [] {
+  const VerbRow& row = verb_rows[Row];
+  std::ptrdiff_t named = row.flags.starts_with("--");
+  for (std::size_t at = 0; (at = row.flags.find(" --", at)) != row.flags.npos; ++at) ++named;
+  return std::ranges::count_if(flags, [&](const Flag& f) { return f.of(row.verb); }) == named;
+}();
+template <std::size_t... Rows>
+constexpr bool rows_have_flags_only(std::index_sequence<Rows...>) {
+  return (row_has_flags_only<Rows> && ...);
 }
-static_assert(rows_have_flags_only(), "a row of verb_rows.hpp has a flag that is not here");
+static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)>()),
+              "a row of verb_rows.hpp has a flag that is not here");
 
 }  // namespace
 

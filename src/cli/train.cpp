@@ -9,6 +9,7 @@
 #include "cli/data_request.hpp"
 #include "cli/events.hpp"
 #include "cli/launched.hpp"
+#include "cli/length.hpp"
 #include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
@@ -42,6 +43,7 @@ std::filesystem::path scratch_of(const Arguments& a) {
 }
 
 void check_training(const RecipeView& recipe, const Arguments& a) {
+  require_one_length(a);
   require_data(recipe, a.verb);
   require_tokenizer_is_used(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
@@ -56,13 +58,6 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
           fmt::format("--out {} is a data path, too, so that --resume would read the run's own "
                       "checkpoints as text. Name a folder of its own, such as {}/runs/first.",
                       *a.out, *a.out));
-}
-
-/// Returns the number of steps of the run, which on a resume is at first that of its checkpoint.
-std::int64_t last_step(const RecipeView& recipe, const Arguments& a) {
-  if (const auto steps = a.steps ? a.steps : usual_run_length(recipe, recipe.run_steps))
-    return *steps;
-  throw UsageError("train needs --steps N: this recipe's schedule has no horizon to stop at.");
 }
 
 /// Returns the interval at which evaluations take a tenth of the time, but at least the usual one.
@@ -86,10 +81,19 @@ class Run {
     check_training(*recipe, a);
     if (a.resume_or_begin) settle_resume();
     if (a.resume) open_to_resume();
-    settle_length(last_step(*recipe, a));
+    const bool by_data = a.epochs || a.examples;
+    if (!by_data) settle_length(last_step(*recipe, a));
     check_profile();
     data = open_training_data(*recipe, a);
     report(data.notes);
+    if (by_data) {
+      const LengthByData counted = length_by_data(*data.training, a, resume_point());
+      length = counted.text;
+      settle_length(counted.steps);
+    } else if (!a.steps) {
+      keep_end(*data.training, resume_point());
+    }
+    ends_with_data = data.training->state().end > 0;
     watch = DataWatch(data.changed);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(
@@ -157,7 +161,7 @@ class Run {
     if (step > options.steps)
       throw Error(
           fmt::format("The run in {} is at step {} already, beyond the step {} to stop at. "
-                      "Give a larger --steps.",
+                      "Give a larger --steps (or --epochs, or --examples).",
                       *a.out, step, options.steps));
     if (step == options.steps)
       report(fmt::format("the run in {} is at step {} already; a larger --steps would go on.",
@@ -171,6 +175,7 @@ class Run {
     return world_with_facts(
         a, data.training->state(),
         {{"--steps", std::to_string(options.steps)},
+         {"end of the data", std::to_string(data.training->state().end)},
          {"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
          {"--out", *a.out},
          {"checkpoint to resume from", point}});
@@ -291,8 +296,8 @@ class Run {
     text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
                         trainer->steps() + 1, options.steps, often(options.save_every));
     if (data.evaluation) text += ", validation " + often(options.evaluate_every);
-    if (const std::string note = length_note(*recipe); !note.empty())
-      text += fmt::format("\nlength  {}", note);
+    for (const std::string& note : {length, length_note(*recipe)})
+      if (!note.empty()) text += fmt::format("\nlength  {}", note);
     return text + "\n\n";
   }
 
@@ -314,9 +319,10 @@ class Run {
                  : ""));
     if (end == LoopEnd::stopped)
       progress->line(fmt::format(
-          "To go on{}: {} train --resume --out {} --steps {}{}",
+          "To go on{}: {} train --resume --out {}{}{}",
           a.world.ranks > 1 ? ", with a launcher and as many ranks as you like" : "", a.binary,
-          folder->path().string(), options.steps, remembers_data(a) ? "" : " --data …"));
+          folder->path().string(), ends_with_data ? "" : fmt::format(" --steps {}", options.steps),
+          remembers_data(a) ? "" : " --data …"));
     if (!a.json) return;
     const Figure& headline = recipe->data.unit.headline;
     nlohmann::ordered_json summary{
@@ -353,6 +359,8 @@ class Run {
   std::unique_ptr<Progress> progress;
   double seconds = 0;
   bool measured = false;  // true once that memory is reported
+  bool ends_with_data = false;
+  std::string length;  // what --epochs or --examples come to
 };
 
 }  // namespace

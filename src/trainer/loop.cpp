@@ -41,6 +41,7 @@ void Loop::restore() {
     throw FileError("Cannot resume from " + from.folder().string() + ": " + error.what() + ".");
   }
   trainer_.restore(from);
+  saved.data.end = data_.end;  // the source that was given says where it ends
   read_.restore(saved.data);
   state_ = saved.state;
   data_ = saved.data;

@@ -95,7 +95,8 @@ void Loop::roll_back(const SkippedStep& bad, SamplerState after, const LoopOptio
   const bool repeat = bad.outcome.reaction == Reaction::repeat;
   clock_.pause([&] {
     const CheckpointReader from(good, Links::refused);
-    const SavedLoop saved = loop_state_of(from.info());
+    SavedLoop saved = loop_state_of(from.info());
+    saved.data.end = data_.end;
     trainer_.roll_back(from);
     if (repeat) {
       read_.restore(saved.data);
