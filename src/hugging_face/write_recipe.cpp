@@ -129,7 +129,7 @@ std::string declaration(const Draft& r) {
                     "    : Recipe<{},\n"
                     "             {},\n"
                     "             AdamW<{{.lr = 5e-5, .weight_decay = 0.01}}>,\n"
-                    "             LinearDecay<{{.warmup = 100, .steps = 1000}}>,\n"
+                    "             LinearDecay<{{.warmup = 100}}>,\n"
                     "             Batch<{{.global = {}, .micro = {}}}>> {{}};\n\n"
                     "int main(int argc, char** argv) {{ return run<{}>(argc, argv); }}\n",
                     r.name, written(r.model.policy, policy_column),

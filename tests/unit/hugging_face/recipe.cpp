@@ -49,7 +49,7 @@ struct tuned_gpt2
     : Recipe<Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = 300, .positions = 4096}>,
              Tokens<{.context = 1024, .vocabulary = 300}>,
              AdamW<{.lr = 5e-5, .weight_decay = 0.01}>,
-             LinearDecay<{.warmup = 100, .steps = 1000}>,
+             LinearDecay<{.warmup = 100}>,
              Batch<{.global = 8, .micro = 1}>> {};
 
 int main(int argc, char** argv) { return run<tuned_gpt2>(argc, argv); }
@@ -115,7 +115,7 @@ struct tuned_mt
                       .start = 5, .end = 0, .pad = 5}>,
              DialoguePairs<{.text = 64, .label = 64, .vocabulary = 600, .start = 5}>,
              AdamW<{.lr = 5e-5, .weight_decay = 0.01}>,
-             LinearDecay<{.warmup = 100, .steps = 1000}>,
+             LinearDecay<{.warmup = 100}>,
              Batch<{.global = 32, .micro = 16}>> {};
 )";
   CAPTURE(recipe.text);
