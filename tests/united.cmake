@@ -42,7 +42,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(faults files_disk files_kill)
   sinter_unite_tests(faults hosts hosts_network hosts_volume)
   sinter_unite_tests(faults ranks ranks_reading)
-  sinter_unite_tests(binary training launched offload pin recovery resume signals world)
+  sinter_unite_tests(binary training launched length offload pin recovery resume signals world)
   sinter_unite_tests(binary describe options profile report tensorboard)
   sinter_unite_tests(binary predict adversarial data_paths evaluation mnist own_data torch_layers)
   sinter_unite_tests(binary pairs paired_replies replies tokenize tokens train_tokenizer worded_replies)

@@ -25,6 +25,10 @@ std::int64_t batches_left(AnySource& training, const CheckpointReader* resumed) 
     throw ArgumentError(
         "the checkpoint is of a version that did not count examples. Give --steps.");
   const SamplerState fresh = training.state();
+  if (before.items > fresh.end)
+    throw ArgumentError(fmt::format(
+        "the run has trained on {} already, and would end after {}. Give a larger number.",
+        before.items, fresh.end));
   before.end = fresh.end;
   training.restore(before);
   const std::int64_t left = training.batches_left();

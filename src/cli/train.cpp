@@ -97,7 +97,8 @@ class Run {
     watch = DataWatch(data.changed);
     check_evaluations();
     trainer = std::make_unique<TrainerCore>(
-        recipe, TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a)});
+        recipe, TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a),
+                                options.steps});
     trainer->require_memory_to_train();
     if (a.weights) report(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
     make_loop();

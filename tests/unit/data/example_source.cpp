@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "sinter/data/any_source.hpp"
 #include "support/batchings.hpp"
 #include "support/numbered_examples.hpp"
 #include "unit/data/support.hpp"
@@ -72,6 +73,36 @@ TEST_CASE("each epoch has each example exactly once, however batches are made") 
     }
     if (range.count > 30)
       CHECK(!std::equal(order.begin(), order.begin() + range.count, order.begin() + range.count));
+  });
+}
+
+TEST_CASE("a source that is told to end gives the batches before, and cuts the last") {
+  each_trial([](const Trial& trial) {
+    const auto& [set, range, options] = trial;
+    ExampleBatches endless(set, range, options), epochs = endless, some = endless;
+    epochs.end_at({.epochs = 2});
+    some.end_at({.items = std::uint64_t(range.count) + 1});
+    for (ExampleBatches* source : {&epochs, &some}) {
+      endless.restore(ExampleBatches(set, range, options).state());
+      AnySource counted(*source);
+      const std::int64_t batches = counted.batches_left();
+      HostBatch batch, whole;
+      std::uint64_t items = 0;
+      std::int64_t taken = 0;
+      while (source->next(batch)) {
+        endless.next(whole);
+        ++taken;
+        items += std::uint64_t(batch.sequences());
+        if (items < source->state().end) REQUIRE(same(batch, whole));
+        std::vector<std::int64_t> numbers = numbers_of(whole);
+        numbers.resize(std::size_t(batch.sequences()));
+        REQUIRE(numbers_of(batch) == numbers);
+      }
+      REQUIRE(items == source->state().end);
+      REQUIRE(taken == batches);
+    }
+    REQUIRE(epochs.state().end == 2 * std::uint64_t(range.count));
+    REQUIRE(epochs.state().epoch == 2);
   });
 }
 

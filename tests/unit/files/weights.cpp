@@ -73,8 +73,8 @@ TEST_CASE("a run folder gives its best checkpoint, or the one that is named, and
   CHECK(resolve_weights(folder / "run@10").path == step(10));
   CHECK(resolve_weights(folder / "run@10").taken == "the weights are those of step 10, as named");
   CHECK(contains(refusal(folder / "run@11"), "It has those of the steps 30, 20, 10."));
-  CHECK(
-      contains(message_of([&] { resolve_weights(folder / "run@first"); }), "names no checkpoint"));
+  CHECK(contains(message_of<ArgumentError>([&] { resolve_weights(folder / "run@first"); }),
+                 "names no checkpoint"));
   CHECK(contains(refusal(folder / "none@best"), "does not exist"));
   fs::create_directory(folder / "other");
   CHECK(contains(refusal(folder / "other@last"), "is no run's folder"));

@@ -76,7 +76,8 @@ TEST_CASE("a run that is told nothing is as long as its schedule, or 1,000 steps
 TEST_CASE("a program says how long its run is, or is told to") {
   const HostBatch batch = regression_batch({1, 1, 1, 1}, 1, 1, 3);
   Trainer<Net<LinearDecay<>>> lost({.threads = 1}), told({.threads = 1, .steps = 4});
-  CHECK(contains(message_of([&] { (void)lost.step(batch); }), "TrainerSettings::steps"));
+  CHECK(contains(message_of<ArgumentError>([&] { (void)lost.step(batch); }),
+                 "TrainerSettings::steps"));
   lost.set_run_steps(4);
   for (double share : {1., .75, .5, .25}) {
     CHECK(applied(told, batch).learning_rate == doctest::Approx(1e-2 * share));
@@ -121,7 +122,7 @@ TEST_CASE("a loop gives its length to the schedule, and refuses steps that canno
   Trainer<Net<CosineDecay<{.steps = 4}>>> stated({.threads = 1});
   Loop beyond(stated, ArrayData(x, 1, y, 1, {.sequences = 4}));
   CHECK(
-      message_of([&] { beyond.run({.steps = 9}); }) ==
+      message_of<ArgumentError>([&] { beyond.run({.steps = 9}); }) ==
       "the learning rate is 0 from step 5 to the last step, 9, so that nothing would be learnt in "
       "them: the schedule's horizon is step 4. End the run there (--steps 4), or move the horizon "
       "(--schedule.steps 9, or the recipe's .steps; left out, it is the run's last step).");
