@@ -175,9 +175,7 @@ class Run {
         folder ? folder->resume_point()->folder().filename().string() : "none";
     return world_with_facts(
         a, data.training->state(),
-        {{"--steps", std::to_string(options.steps)},
-         {"end of the data", std::to_string(data.training->state().end)},
-         {"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
+        {{"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
          {"--out", *a.out},
          {"checkpoint to resume from", point}});
   }

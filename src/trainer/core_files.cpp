@@ -149,7 +149,7 @@ void TrainerCore::add_facts(std::vector<Fact>& facts) const {
     const auto& value = state.at(name);
     facts.push_back({name, value.is_string() ? value.get<std::string>() : value.dump()});
   }
-  facts.push_back({"steps of the run", std::to_string(settings_.steps)});
+  facts.push_back({"steps", std::to_string(settings_.steps)});
 }
 
 void TrainerCore::restore(const CheckpointReader& reader) {
