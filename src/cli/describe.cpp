@@ -85,10 +85,10 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
   if (a.schedule) result["schedule"] = program_json(recipe);
   if (a.weights)
     result["weights"] = {{"path", *a.weights},
-                         {"taken", fit.taken},
                          {"fit", true},
                          {"fresh", fit.unshared.fresh},
                          {"left_out", fit.unshared.left_out}};
+  if (!fit.taken.empty()) result["weights"]["taken"] = fit.taken;
   return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -113,10 +113,11 @@ bool is_allowed(const typename S::Options& options) {
 }
 
 /// Whatever the options, where they are allowed, a factor is a finite number that is not negative.
-/// Returns whether they are.
+/// Returns whether they are. Where the horizon is the run's length, the run has 500 steps.
 template <class S>
-bool stays_sane(const typename S::Options& options) {
-  if (!is_allowed<S>(options)) return false;
+bool stays_sane(const typename S::Options& given) {
+  if (!is_allowed<S>(given)) return false;
+  const auto options = hook::in_run<S>(given, 500);
   const double highest = options.warmup < (1 << 20) ? 1e-30 : 0;
   double most = 0;
   bool sane = true;
@@ -160,7 +161,7 @@ void check_defaults() {
   if constexpr (requires { S::options.warmup + S::factor(S::options, 1); }) {
     for (std::int64_t warmup : {0, 1, 7, 100}) {
       CAPTURE(warmup);
-      auto options = S::options;
+      auto options = hook::in_run<S>(S::options, 1000);
       options.warmup = warmup;
       REQUIRE(stays_sane<S>(options));
       for (std::int64_t step = 1; step <= warmup; ++step)
