@@ -265,9 +265,9 @@ TEST_CASE("a profile is written when the run is stopped, fails, or is too long f
   CHECK(of_failed.spans.size() > 100);
   check_nesting(of_failed);
 
-  Process process(SINTER_SMALL,
-                  {"train", "--data", text, "--out", scratch / "run", "--steps", "1000000000",
-                   "--eval-every", "0", "--threads", "1", "--profile", file});
+  Process process(SINTER_SMALL, {"train", "--data", text, "--out", scratch / "run", "--steps",
+                                 "1000000000", "--schedule.steps", "0", "--eval-every", "0",
+                                 "--threads", "1", "--profile", file});
   REQUIRE(wait_for([&] {  // long enough to fill the profile
     std::error_code none;
     return fs::exists(scratch / "run/last", none) && metrics(scratch / "run").size() > 900;

@@ -125,6 +125,8 @@ TEST_CASE("when the log cannot grow, the state at hand is saved before the run e
               write(scratch / "text", some_text(3000)),
               "--steps",
               "9999",
+              "--schedule.steps",
+              "0",
               "--save-every",
               "0",
               "--eval-every",

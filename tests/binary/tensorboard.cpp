@@ -65,8 +65,9 @@ TEST_CASE("TensorBoard shows the log's curves, after a kill and a resume, too") 
   Scratch scratch;
   const std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";
   {
-    Process killed(SINTER_SMALL, {"train", "--data", text, "--out", out, "--tensorboard", "--steps",
-                                  "100000", "--save-every", "7", "--eval-every", "5"});
+    Process killed(SINTER_SMALL,
+                   {"train", "--data", text, "--out", out, "--tensorboard", "--steps", "100000",
+                    "--schedule.steps", "0", "--save-every", "7", "--eval-every", "5"});
     REQUIRE(wait_for([&] { return fs::exists(out + "/step-00000014/manifest.json"); }));
     killed.signal(SIGKILL);
     killed.wait();
@@ -116,11 +117,12 @@ TEST_CASE("an event file that cannot be written is a warning, and the run goes o
   const std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";
   // At the last steps the event file is larger than the limit, and the log and the checkpoint's
   // files are not.
-  const Ended ended = Process(SINTER_SMALL,
-                              {"train", "--data", text, "--out", out, "--tensorboard", "--steps",
-                               "620", "--eval-every", "0", "--save-every", "0"},
-                              "", "", {.max_bytes = 114'000})
-                          .wait();
+  const Ended ended =
+      Process(SINTER_SMALL,
+              {"train", "--data", text, "--out", out, "--tensorboard", "--steps", "620",
+               "--schedule.floor", "1", "--eval-every", "0", "--save-every", "0"},
+              "", "", {.max_bytes = 114'000})
+          .wait();
   CHECK_MESSAGE(ended.code == 0, ended.err);
   CHECK(metrics(out).size() == 620);
   const auto files = event_files(out);
