@@ -135,6 +135,17 @@ TEST_CASE("a loop gives its length to the schedule, and refuses steps that canno
   CHECK(floored.steps() == 9);
 }
 
+TEST_CASE("a source without its type that never ends is refused when an evaluation is made") {
+  const std::vector<float> x{1, 2, 3, 4}, y{2, 4, 6, 8};
+  const auto refusal = [&](ArrayData data) {
+    return refusal_of<ArgumentError>([&] { EvaluateStage stage{AnySource(std::move(data))}; });
+  };
+  ArrayData rows(x, 1, y, 1, {.sequences = 4});
+  CHECK(contains(refusal(rows), "take EvaluationArrays"));
+  rows.end_at({.epochs = 1});
+  CHECK(refusal(rows) == "");
+}
+
 TEST_CASE("a run that ends elsewhere than its schedule says so") {
   const auto note = []<class Schedule>(Schedule, std::int64_t steps) {
     const auto view = Trainer<Net<Schedule>>::options();
