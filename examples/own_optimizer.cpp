@@ -74,7 +74,8 @@ int main() {
   // Training reduces the loss, bit-identically on one thread and on three.
   sinter::Trainer<line<sinter::Fp32>> one({.threads = 1}), three({.threads = 3});
   const double first = one.evaluate(batch).mean();
-  for (int step = 0; step < 300; ++step) one.step(batch), three.step(batch);
+  for (int step = 0; step < 300; ++step)
+    for (auto* trainer : {&one, &three}) std::get<sinter::Applied>(trainer->step(batch));
   const double last = one.evaluate(batch).mean();
   std::printf("loss %.4f, then %.4f\n", first, last);
   return last < first / 10 && last == three.evaluate(batch).mean() ? 0 : 1;
