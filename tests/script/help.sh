@@ -26,3 +26,10 @@ cd /
 expect 0 "$sinter" help # from any folder
 ln -s "$sinter" "$scratch/linked"
 expect 0 "$scratch/linked" bench
+for file in "$root"/bench/*.cpp "$root"/bench/*.sh; do
+  name=${file##*/} name=${name%.*}
+  grep -qE "^${name//_/-} +[A-Z].{20}" "$scratch/output" || fail "bench lists no sentence for $name"
+done
+says 'What does the executor cost?'
+is_silent_about '//'
+is_silent_about SPDX
