@@ -118,11 +118,13 @@ function(sinter_install_recipe)
 endfunction()
 
 # Adds Sinter's own recipes, without LibTorch those that need none, and SINTER_RECIPE_FILES, with
-# their binaries in bin/. A file of the latter whose name is taken gets a longer one; recipes.txt in
+# their binaries in bin/. A file of the latter whose name is taken, or CMake's own, gets a longer one; recipes.txt in
 # the build folder lists "target<tab>file".
 function(sinter_add_recipe_files)
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
   file(GLOB own CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/recipes/*.cpp")
+  set(reserved all clean depend edit_cache help install list_install_components package package_source preinstall
+    rebuild_cache test ALL_BUILD INSTALL PACKAGE RUN_TESTS ZERO_CHECK) # CMake's targets
   set(listing "")
   set(device "")
   if(SINTER_HAS_CUDA AND NOT SINTER_CUDA STREQUAL "AUTO")
@@ -135,7 +137,7 @@ function(sinter_add_recipe_files)
     endif()
     cmake_path(GET file STEM LAST_ONLY name)
     string(MAKE_C_IDENTIFIER "${name}" name)
-    if(TARGET ${name})
+    if(TARGET ${name} OR name IN_LIST reserved)
       string(SHA1 hash "${file}")
       string(SUBSTRING ${hash} 0 8 hash)
       string(APPEND name "_${hash}")

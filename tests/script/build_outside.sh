@@ -21,6 +21,14 @@ expect 1 "$sinter" build "$scratch/broken.cpp"
 says missing
 says "the build failed; the compiler's messages are above"
 
+# A name that CMake has for something else is nothing to a user.
+cp "$mine" "$scratch/all.cpp"
+"$sinter" build "$scratch/all.cpp" >"$scratch/output" 2>"$scratch/messages" </dev/null ||
+  fail "build all.cpp exits $?: $(cat "$scratch/messages")"
+binary=$(tail -n 1 "$scratch/output")
+[[ -x $binary && ${binary##*/} == all_* ]] || fail "'$binary' is not a binary of all.cpp"
+rm "$scratch/all.cpp"
+
 # A file that is gone stands in nobody's way.
 rm "$scratch/broken.cpp"
 expect 0 "$sinter" build
