@@ -10,6 +10,22 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder "${CMAKE_INSTALL_LIBDIR}/cmake/Sinter")
 
+# Builds targets, when COMPONENT is installed, where the file of one is missing: ./sinter builds only what a verb needs.
+function(sinter_build_before_install component)
+  foreach(target IN LISTS ARGN)
+    install(CODE "
+    if(NOT EXISTS \"$<TARGET_FILE:${target}>\")
+      message(STATUS \"Building ${target}, which is to be installed\")
+      execute_process(COMMAND \"${CMAKE_COMMAND}\" --build \"${CMAKE_BINARY_DIR}\" --config $<CONFIG> --target ${target}
+        COMMAND_ERROR_IS_FATAL ANY)
+    endif()" COMPONENT ${component})
+  endforeach()
+endfunction()
+sinter_build_before_install(sinter sinter sinter_launch)
+if(SINTER_WITH_LIBTORCH)
+  sinter_build_before_install(libtorch sinter_autograd)
+endif()
+
 set_target_properties(sinter_headers PROPERTIES EXPORT_NAME headers)
 target_include_directories(sinter_headers INTERFACE
   "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
