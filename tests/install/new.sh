@@ -4,7 +4,7 @@
 # soak, builds and runs all. That the same project links and passes its tests, package.sh says in ./sinter test --all.
 . "$root/tests/install/project.bash"
 
-for bad in 3x class test sinter 'a b' my-project; do
+for bad in 3x class test sinter 'a b' my+project; do
   expect 1 "$root/sinter" new "$scratch/$bad"
   says "'$bad' cannot be a project's name"
   [[ ! -e $scratch/$bad ]] || fail "$bad was made"
@@ -17,6 +17,26 @@ says 'exists already, and is no empty folder'
 [[ $(ls -A "$scratch/full") == thesis ]] || fail 'a folder that was in use has changed'
 expect 1 "$root/sinter" new
 expect 1 "$root/sinter" new --force
+
+expect 0 "$root/sinter" new "$scratch/my-robot"
+says 'its binary and its C++ namespace are called my_robot.'
+says 'its first build compiles Sinter, too'
+grep -q 'namespace my_robot' "$scratch"/my-robot/src/*.hpp || fail 'the namespace is not my_robot'
+grep -q 'sinter_add_recipe(my_robot src/my_robot.cpp)' "$scratch/my-robot/CMakeLists.txt" || fail 'nor is the target'
+
+# An installed Sinter of this version is used, one of another is not.
+package=$scratch/pre\ fix/lib/cmake/Sinter
+mkdir -p "$package"
+touch "$package/SinterLibrary.cmake"
+for installed in 0.1.9 "$(sed -nE 's/^project\(Sinter VERSION ([0-9.]+).*/\1/p' "$root/CMakeLists.txt")"; do
+  echo "set(PACKAGE_VERSION \"$installed\")" >"$package/SinterConfigVersion.cmake"
+  rm -rf "$scratch/with"
+  CMAKE_PREFIX_PATH=/nowhere:$scratch/pre\ fix expect 0 "$root/sinter" new "$scratch/with"
+  if [[ $installed == 0.1.9 ]]; then says 'its first build compiles Sinter, too'; continue; fi
+  says "it uses the Sinter that is installed in $scratch/pre fix"
+  grep -qF "\"CMAKE_PREFIX_PATH\": \"$scratch/pre fix\"," "$scratch/with/CMakePresets.json" ||
+    fail 'the presets do not name the installed Sinter'
+done
 
 new_project my_reader
 cd "$scratch/my_reader"
