@@ -33,7 +33,7 @@ struct Arguments {
   double save_minutes = 0;                      // 0 saves by steps only
   std::optional<int> keep;                      // number of checkpoints to keep
   std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
-  int threads = 0;                                  // 0: one per processor
+  int threads = 0;                                  // 0: one per usable processor
   int workers = 1;                                  // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;

@@ -123,7 +123,7 @@ constexpr Flag flags[] = {
      set_order},
     {"--threads", "N",
      "Threads to compute with; describe measures with as many.\n"
-     "Default: one for each processor.",
+     "Default: one for each processor that the process may use.",
      [](Arguments& a, const Given& g) { a.threads = integer<int>(g, 1); }},
     {"--pin", "",
      "Keep each of the threads on a processor of its own while it\n"

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "cli/output.hpp"
+#include "hardware/processors.hpp"
 #include "sinter/base/with_element.hpp"
 #include "sinter/plan/parameter.hpp"
 
@@ -106,7 +106,7 @@ MatmulRate matmul_of(const RecipeView& recipe) {
   return rate;
 }
 
-int threads_by_default() { return int(std::thread::hardware_concurrency()); }
+int threads_by_default() { return usable_processors(); }
 
 MatmulRate measure_matmul(const RecipeView& recipe, int threads) {
   if (threads == 0) threads = threads_by_default();

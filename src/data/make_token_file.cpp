@@ -9,13 +9,13 @@
 #include <chrono>
 #include <deque>
 #include <future>
-#include <thread>
 #include <vector>
 
 #include "data/token_file_header.hpp"
 #include "data/tokenizer/line_cut.hpp"
 #include "files/json.hpp"
 #include "files/system.hpp"
+#include "hardware/processors.hpp"
 #include "sinter/data/token_file.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/decompress.hpp"
@@ -244,9 +244,7 @@ void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
     Place begin, end;
     std::future<std::vector<std::int32_t>> ids;
   };
-  const std::size_t threads = options.threads > 0
-                                  ? std::size_t(options.threads)
-                                  : std::max(1u, std::thread::hardware_concurrency());
+  const auto threads = std::size_t(options.threads > 0 ? options.threads : usable_processors());
   Pieces pieces(files, tokenizer.cuts_at_lines, part.begin);
   std::deque<Work> ahead;
   auto begin_work = [&](Pieces::Piece piece) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <sstream>
 
+#include "hardware/control_groups.hpp"
+
 namespace sinter::detail {
 namespace {
 
@@ -53,18 +55,13 @@ std::int64_t taken(const fs::path& group, const GroupFiles& files) {
   return std::max<std::int64_t>(bytes, 0);
 }
 
-/// Takes over what the limits of a control group, and of those above it, leave.
-void take_limits(AvailableMemory& least, const fs::path& top, fs::path group,
-                 const GroupFiles& files) {
-  for (group = group.relative_path();; group = group.parent_path()) {
-    const fs::path here = top / group;
-    if (const auto limit = number_in(here / files.limit)) {
-      const std::int64_t left = std::max<std::int64_t>(*limit - taken(here, files), 0);
-      if (left < least.bytes)
-        least = {left, "the control group's limit " + (here / files.limit).string() + " leaves"};
-    }
-    if (group.empty()) return;
-  }
+/// Takes over what the limit of a control group leaves.
+void take_limit(AvailableMemory& least, const fs::path& group, const GroupFiles& files) {
+  const auto limit = number_in(group / files.limit);
+  if (!limit) return;
+  const std::int64_t left = std::max<std::int64_t>(*limit - taken(group, files), 0);
+  if (left < least.bytes)
+    least = {left, "the control group's limit " + (group / files.limit).string() + " leaves"};
 }
 
 /// The number behind a name that begins a line of a file below proc; none if it is missing or no number.
@@ -99,18 +96,9 @@ AvailableMemory available_memory(const fs::path& root) {
   AvailableMemory least{std::numeric_limits<std::int64_t>::max(), "what is known of it is"};
   if (const auto machine = machine_memory(root))
     least = {*machine, "this machine's free memory is"};
-  const fs::path groups = root / "sys/fs/cgroup";
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {  // "0::/path", or "4:cpu,memory:/path"
-    std::istringstream parts(line);
-    std::string number, controllers, group;
-    std::getline(parts, number, ':');
-    std::getline(parts, controllers, ':');
-    std::getline(parts, group);
-    if (controllers.empty()) take_limits(least, groups, group, version2);
-    if (("," + controllers + ",").find(",memory,") != std::string::npos)
-      take_limits(least, groups / "memory", group, version1);
-  }
+  each_control_group(root, "memory", [&](const fs::path& group, int version) {
+    take_limit(least, group, version == 2 ? version2 : version1);
+  });
   return least;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "hardware/processors.hpp"
 #include "run/batch_check.hpp"
 #include "run/rank_error.hpp"
 #include "sinter/base/with_element.hpp"
@@ -43,8 +44,8 @@ void check_split(const RecipeView& recipe) {
   recipe.check_batches();
 }
 
-/// Returns the number of threads: as requested, or one per processor, shared equally by
-/// `processes`.
+/// Returns the number of threads: as requested, or one for each processor that this process may use,
+/// shared equally by `processes`.
 int threads_of(const TrainerSettings& settings, int processes) {
   constexpr int each = 16;
   const int processors = std::max(1, int(std::thread::hardware_concurrency()));
@@ -57,7 +58,7 @@ int threads_of(const TrainerSettings& settings, int processes) {
         "{} threads were asked for, and there are {} processors here. More than one thread for "
         "each only waits; at most {} are started.",
         settings.threads, processors, each * processors));
-  return settings.threads == 0 ? std::max(1, processors / processes) : settings.threads;
+  return settings.threads == 0 ? std::max(1, usable_processors() / processes) : settings.threads;
 }
 
 std::string gibibytes(std::int64_t bytes) {
@@ -142,7 +143,8 @@ TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings set
   const Memory& memory = plan().memory;
   const World& world = settings_.world;
   const int ranks = detail::ranks_here(*recipe_, world);
-  const int processes = processes_of(*recipe_, world);
+  // Processes on this host that share the processors of this one.
+  const int processes = has_own_processors() ? 1 : processes_of(*recipe_, world);
   settings_.threads = threads_of(settings_, processes);
   int each = std::max(1, settings_.threads / ranks);
   if (recipe_->on_host) {

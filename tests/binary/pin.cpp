@@ -42,6 +42,8 @@ TEST_CASE("--pin changes no bit, and needs a processor for each thread") {
   const OneProcessor narrowed;
   const double loss = fine(eval).json()["loss"], same = fine(eval + Words{"--pin"}).json()["loss"];
   CHECK(loss == same);
+  const Words alone = {"eval", "--json", "--pin", "--weights", free + "1"};  // without --threads
+  CHECK(fine(alone + data).json()["loss"] == loss);
   check_refused(
       run({"eval", "--pin", "--threads", "2", "--weights", free + "1", "--data", data[1]}), 1,
       "2 threads are to have a processor each, and this process may run on 1.");

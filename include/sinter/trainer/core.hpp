@@ -24,8 +24,8 @@ class CheckpointReader;
 /// Settings of a trainer that are not part of its recipe.
 struct TrainerSettings {
   std::uint64_t seed = 0;  ///< seed of the initial weights and of dropout
-  /// Number of threads, over all ranks of this process. 0: one per processor; if ranks are
-  /// processes of this host, the rank's share of the processors.
+  /// Number of threads, over all ranks of this process. 0: one for each processor that the
+  /// process may use; if ranks are processes of this host, the rank's share of them.
   int threads = 0;
   /// True if each thread is pinned to a processor of its own while it computes, among those that
   /// the process may use. A thread that LibTorch starts in a layer inherits the processor of the

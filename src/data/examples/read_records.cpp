@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <thread>
 
 #include "data/examples/example_formats.hpp"
+#include "hardware/processors.hpp"
 #include "sinter/data/byte_corpus.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
@@ -68,7 +68,7 @@ class Gathered {
   BadRecordCount& bad;
   std::vector<ReadTexts> records;
   std::vector<std::int64_t> numbers;
-  int threads = int(std::thread::hardware_concurrency());
+  int threads = usable_processors();
 
  public:
   Gathered(const RecordSink& s, const Tokenizer& t, BadRecordCount& b)

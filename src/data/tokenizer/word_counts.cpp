@@ -7,9 +7,9 @@
 #include <future>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
+#include "hardware/processors.hpp"
 #include "sinter/files/decompress.hpp"
 
 namespace sinter::detail {
@@ -103,10 +103,9 @@ WordCounts count_words(const DataFiles& files, Pattern pattern, int threads,
     for (std::string chunk; chunks.next(chunk);) count_lines(chunk, pattern, counts);
     return counts;
   };
-  const unsigned workers =
-      threads > 0 ? unsigned(threads) : std::max(1u, std::thread::hardware_concurrency());
+  const int workers = threads > 0 ? threads : usable_processors();
   std::vector<std::future<WordCounts>> others;
-  for (unsigned k = 1; k < workers; ++k) others.push_back(std::async(std::launch::async, count));
+  for (int k = 1; k < workers; ++k) others.push_back(std::async(std::launch::async, count));
   WordCounts all = count();
   for (std::future<WordCounts>& other : others)
     for (const auto& [word, number] : other.get()) all[word] += number;
