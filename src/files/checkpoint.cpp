@@ -9,6 +9,7 @@
 
 #include "files/chunk_hash.hpp"
 #include "files/manifest.hpp"
+#include "files/run_link.hpp"
 #include "files/safetensors_layout.hpp"
 #include "files/system.hpp"
 #include "sinter/version.hpp"
@@ -166,6 +167,8 @@ CheckpointReader::CheckpointReader(const fs::path& folder, Links links) {
   std::error_code error;
   real = fs::canonical(folder, error);
   if (error) throw_file_error("open the checkpoint", folder, error.value());
+  if (const std::string name = read_run_link(real); !name.empty())
+    real = parent_folder(real) / name;
   try {
     manifest = read_manifest(real, links);
     for (const auto& [name, listed] : manifest.files)

@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <charconv>
 #include <random>
 #include <system_error>
 #include <vector>
 
 #include "files/manifest.hpp"
+#include "files/run_link.hpp"
 #include "files/system.hpp"
 
 namespace sinter {
@@ -47,24 +46,13 @@ std::string run_of(const fs::path& checkpoint) try {
 
 }  // namespace
 
-namespace detail {
-void swing_link(const fs::path& link, const fs::path& target) {
-  fs::path temporary = temporary_sibling(link);
-  remove_path(temporary);
-  if (uninterrupted([&] { return ::symlink(target.c_str(), temporary.c_str()); }) != 0)
-    throw_file_error("create the link", temporary, errno);
-  try {
-    rename_path(temporary, link);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  fsync_folder(parent_folder(link));
-}
-}  // namespace detail
-
-RunFolder::RunFolder(const fs::path& path, Mode mode, int newest_kept) : folder(path) {
-  keep_newest(newest_kept);
+RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
+    : folder(path), keep(keep_newest) {
+  if (keep < 2)
+    throw ArgumentError(
+        fmt::format("A run must keep at least 2 checkpoints, not {}: the older one "
+                    "is what remains when the newer is damaged.",
+                    keep));
   std::error_code ignored;
   if (mode == Mode::resume && !fs::exists(folder, ignored))
     throw FileError(
@@ -248,20 +236,31 @@ void RunFolder::mend_links() {
     fs::path link = folder / name;
     fs::file_type type = fs::symlink_status(link, error).type();
     if (type == fs::file_type::not_found) continue;
-    if (type != fs::file_type::symlink)
-      throw FileError(
-          fmt::format("{} is not a link, so it cannot be swung to a checkpoint. Move it "
-                      "away.",
-                      link.string()));
-    fs::path target = fs::read_symlink(link, error);
-    if (!is_step_name(target.filename().string()))
+    const std::string checkpoint = read_run_link(link);
+    if (checkpoint.empty() && type == fs::file_type::symlink)
       throw FileError(
           fmt::format("{} is a link to {}, which no run has made. Move it away, or choose another "
                       "folder.",
-                      link.string(), printable(target.string())));
-    if (fs::status(link, error).type() == fs::file_type::not_found) remove_path(link);
+                      link.string(), printable(fs::read_symlink(link, error).string())));
+    if (checkpoint.empty())
+      throw FileError(
+          fmt::format("{} is not a link, and no file that names a checkpoint, so it cannot be "
+                      "swung to another one. Move it away.",
+                      link.string()));
+    const fs::path target = type == fs::file_type::symlink ? link : folder / checkpoint;
+    if (fs::status(target, error).type() == fs::file_type::not_found) remove_path(link);
   }
-  if (found) swing_link(folder / "last", newest.filename());
+  if (found) point("last", newest.filename());
+}
+
+void RunFolder::point(const char* link, const fs::path& checkpoint) {
+  if (write_run_link(folder / link, checkpoint) || told_of_links) return;
+  told_of_links = true;
+  warnings += fmt::format(
+      "The file system of {} has no symbolic links, so `last` and `best` in it are plain files "
+      "that "
+      "name a checkpoint each. All verbs read them.\n",
+      folder.string());
 }
 
 /// Renames a checkpoint, so that it can still be looked at but no longer counts.
@@ -285,8 +284,8 @@ fs::path RunFolder::save(std::int64_t step, std::string_view info,
   fill(writer);
   writer.commit(step, info, run);
   newest = folder / name;
-  swing_link(folder / "last", name);
-  if (best) swing_link(folder / "best", name);
+  point("last", name);
+  if (best) point("best", name);
   prune(step);
   return newest;
 }
@@ -308,8 +307,7 @@ void RunFolder::require_room(std::uint64_t bytes) const {
 }
 
 void RunFolder::prune(std::int64_t reached) {
-  std::error_code error;
-  fs::path best = fs::read_symlink(folder / "best", error).filename();
+  const fs::path best = read_run_link(folder / "best");
   int kept = 0;
   for (const StepFolder& step : step_folders(folder)) {
     fs::path name = step.folder.filename();

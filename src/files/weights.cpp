@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "files/json.hpp"
+#include "files/run_link.hpp"
 #include "sinter/files/checkpoint.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/files/run_folder.hpp"
@@ -84,20 +85,11 @@ fs::path behind(const fs::path& link) {
 }
 
 WeightsSource of_run(const fs::path& run) {
-  fs::path last = run / "last", best = run / "best";
-  if (is_found(best / "manifest.json")) {
-    WeightsSource source = checkpoint(best);
-    const bool differs = is_found(last / "manifest.json") && behind(last) != source.path;
-    source.taken = taken_text(
-        source.path, "the run's best",
-        differs ? fmt::format("; {}@last takes its last", run.string()) : " and its last");
-    return source;
-  }
-  if (is_found(last / "manifest.json")) {
-    WeightsSource source = checkpoint(last);
-    source.taken = taken_text(source.path, "the run's last", "");
-    return source;
-  }
+  fs::path last = run / "last";
+  if (is_found(last / "manifest.json")) return checkpoint(last);
+  if (const std::string name = read_run_link(last);
+      !name.empty() && is_found(run / name / "manifest.json"))
+    return checkpoint(run / name);
   for (const StepFolder& step : step_folders(run)) {
     if (!looks_like_checkpoint(step.folder)) continue;
     return checkpoint(step.folder,
@@ -167,6 +159,8 @@ WeightsSource resolve_weights(const fs::path& path) {
   if (status.type() == fs::file_type::directory) return of_folder(path);
   if (status.type() == fs::file_type::regular && path.extension() == ".safetensors")
     return {Kind::safetensors, path, {path}, "", ""};
+  if (const std::string name = read_run_link(path); !name.empty())
+    return of_folder(parent_folder(path) / name);
   throw FileError(
       fmt::format("{} is not a safetensors file by its name. {}", path.string(), accepted));
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "files/run_link.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "trainer/loop_state.hpp"
@@ -58,7 +59,7 @@ void Loop::mend_best() {
   const std::filesystem::path link = folder_->path() / "best",
                               name = step_folder_name(state_.best_step);
   bool is_there = folder_->writes() && std::filesystem::exists(folder_->path() / name, ignored);
-  if (is_there && std::filesystem::read_symlink(link, ignored) != name) swing_link(link, name);
+  if (is_there && read_run_link(link) != name) write_run_link(link, name);
   is_there = trainer_.sum_over_processes(is_there) > 0;
   if (!is_there) state_.best = LoopState{}.best;
 }

@@ -33,6 +33,7 @@ struct Calls {
   int at = 0, number = 0, error = 0;
   std::vector<std::string> seen;
   bool reading = false;
+  int no_links = 0;  // the error of a file system without symbolic links, or 0
 };
 inline Calls calls;
 inline std::mutex calls_mutex;  // a run saves in a thread of its own
@@ -157,6 +158,10 @@ int mkdir(const char* path, mode_t mode) noexcept {
 
 int symlink(const char* target, const char* path) noexcept {
   if (struck("symlink " + name_of(path))) return -1;
+  if (calls.no_links != 0) {
+    errno = calls.no_links;
+    return -1;
+  }
   return static_cast<int>(direct(SYS_symlinkat, target, AT_FDCWD, path));
 }
 

@@ -14,6 +14,7 @@
 #include "faults/files_calls.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
+#include "sinter/files/weights.hpp"
 #include "unit/files/support.hpp"
 
 namespace sinter::detail::testing::files_system_calls_tests {
@@ -319,6 +320,65 @@ TEST_CASE("each step is on the disk before the next one relies on it") {
     CAPTURE(calls.seen[k]);
     CHECK((calls.seen[k].starts_with("unlink") || calls.seen[k].starts_with("rename step-")));
   }
+}
+
+/// The file system has no symbolic links while this lives.
+class NoLinks {
+ public:
+  explicit NoLinks(int error) { calls.no_links = error; }
+  ~NoLinks() { calls.no_links = 0; }
+};
+
+TEST_CASE("without symbolic links plain files say which checkpoint is last and best") {
+  for (int error : {EPERM, EOPNOTSUPP, ENOSYS}) {
+    TemporaryFolder folder;
+    const fs::path path = folder / "run";
+    {
+      const NoLinks none(error);
+      {
+        RunFolder run(path, RunFolder::Mode::fresh);
+        save(run, 10, "old", true);
+        const std::string warnings = run.take_warnings();
+        CHECK(contains(warnings,
+                       "has no symbolic links, so `last` and `best` in it are plain files"));
+        for (std::int64_t step : {20, 30}) save(run, step, "old");
+        CHECK(run.take_warnings() == "");  // once
+      }
+      CHECK(fs::symlink_status(path / "last").type() == fs::file_type::regular);
+      CHECK(get(path / "last") == "step-00000030\n");
+      CHECK(get(path / "best") == "step-00000010\n");
+      CHECK(mark_of(path / "step-00000010") == "old");  // the best one is kept
+      CHECK(hidden_entries(path) == 0);
+      for (const fs::path& named : {path, path / "last"})
+        CHECK(resolve_weights(named).path.filename() == "step-00000030");
+      CHECK(resolve_weights(path / "best").path.filename() == "step-00000010");
+      CHECK(CheckpointReader(path / "best").step() == 10);
+      RunFolder run(path, RunFolder::Mode::resume);
+      CHECK(run.resume_point()->step() == 30);
+    }
+    // Copied to a file system that has them.
+    RunFolder run(path, RunFolder::Mode::resume);
+    CHECK(run.take_warnings() == "");
+    CHECK(fs::read_symlink(path / "last") == "step-00000030");
+    save(run, 40, "new", true);
+    CHECK(fs::read_symlink(path / "best") == "step-00000040");
+  }
+}
+
+TEST_CASE("a plain file that names no checkpoint is not taken for a link") {
+  TemporaryFolder folder;
+  const fs::path path = folder / "run";
+  prepare(path);
+  fs::remove(path / "last");
+  for (const char* content : {"", "mine", "../step-00000030", "step-30"}) {
+    put(path / "last", content);
+    const std::string text = message_of([&] { RunFolder run(path, RunFolder::Mode::resume); });
+    CHECK(contains(text, "is not a link, and no file that names a checkpoint"));
+    CHECK(get(path / "last") == content);
+  }
+  put(path / "last", "step-00000077\n");  // it is gone: the newest takes its place
+  RunFolder run(path, RunFolder::Mode::resume);
+  CHECK(fs::read_symlink(path / "last") == "step-00000030");
 }
 
 TEST_CASE("a row that cannot be written is an error and leaves nothing of itself") {

@@ -18,7 +18,8 @@ namespace sinter {
 ///   DIR/lock               locked with flock(2) by the live run; holds its pid and host, and a
 ///                          random name that all checkpoints of the run contain (Manifest::run)
 ///   DIR/step-00000040/     a checkpoint (checkpoint.hpp)
-///   DIR/last, DIR/best     relative links to complete checkpoints
+///   DIR/last, DIR/best     relative links to complete checkpoints; where the file system has no
+///                          symbolic links, plain files with their names, and a warning
 ///   DIR/metrics.jsonl      the log (metrics_log.hpp)
 ///
 /// These files are not opened through links, and nothing else in DIR is written, renamed or
@@ -107,6 +108,7 @@ class RunFolder {
   int keep;
   bool had_lock = false;  // a run has been here before
   bool is_written = true;
+  bool told_of_links = false;  // that the file system has none
 
   void begin(Mode mode);
   void take_lock();
@@ -120,15 +122,10 @@ class RunFolder {
   void set_aside(const std::filesystem::path& checkpoint, std::string_view as,
                  const std::string& why);
   void mend_links();
+  void point(const char* link, const std::filesystem::path& checkpoint);
   void clean();
   void prune(std::int64_t reached);
   void discard(const std::filesystem::path& path);
 };
-
-namespace detail {
-/// Points the link `link` at `target`, a name in the same folder, atomically and durably.
-/// throws    FileError
-void swing_link(const std::filesystem::path& link, const std::filesystem::path& target);
-}  // namespace detail
 
 }  // namespace sinter
