@@ -5,9 +5,7 @@
 #include <vector>
 
 namespace sinter::detail {
-namespace {
 
-/// The optimal string alignment distance.
 int edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
@@ -23,8 +21,6 @@ int edits(std::string_view a, std::string_view b) {
     }
   return d[a.size()][b.size()];
 }
-
-}  // namespace
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   word = word.substr(0, 200);

@@ -7,24 +7,11 @@
 #include "base/nearest.hpp"
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
+#include "cli/unknown_flag.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter::detail::cli {
 namespace {
-
-bool is_flag(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
-std::string_view name_part(std::string_view word) { return word.substr(0, word.find('=')); }
-
-const Flag* find_flag(std::string_view name) {
-  for (const Flag& flag : all_flags())
-    if (flag.name == name) return &flag;
-  return nullptr;
-}
-const Option* find_option(const RecipeView& recipe, std::string_view name) {
-  for (const Option& option : recipe.options)
-    if ("--" + option.dotted() == name) return &option;
-  return nullptr;
-}
 
 std::string all_verbs() {
   return verbs_with([](Verb) { return true; });
@@ -42,40 +29,6 @@ Verb verb_of(const std::string& word, const std::string& program) {
                                  word, program, word));
   throw UsageError(fmt::format("There is no verb '{}'; the nearest is '{}'. The verbs are {}.",
                                word, nearest(word, names), all));
-}
-
-/// Refuses a word that no flag of the verb took.
-[[noreturn]] void refuse(const std::string& word, Verb verb, const RecipeView& recipe) {
-  if (!is_flag(word))
-    throw UsageError(
-        fmt::format("'{}' belongs to no flag. Every value needs its flag before it.", word));
-  std::string_view name = name_part(word);
-  if (const Flag* flag = find_flag(name))
-    throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name,
-                                 verbs_with([&](Verb v) { return flag->of(v); }), name_of(verb)));
-  if (const Option* option = find_option(recipe, name)) {
-    if (option->adjustable)
-      throw UsageError(fmt::format("{} is a flag of {}, not of {}.", name,
-                                   verbs_with([](Verb v) { return row_of(v).takes_options; }),
-                                   name_of(verb)));
-    if (!option->why_fixed.empty())
-      throw UsageError(
-          fmt::format("{} is no flag of this recipe: {}. Leave it out, or change the "
-                      "recipe's file and build again.",
-                      name, option->why_fixed));
-    throw UsageError(fmt::format(
-        "{} is no flag: {} is part of the recipe's type. Its value is {}. Change it in the "
-        "recipe's file and build again.",
-        name, option->dotted(), text_of(*option)));
-  }
-  std::vector<std::string_view> names{"--help"};
-  std::vector<std::string> dotted;
-  for (const Flag& flag : all_flags())
-    if (flag.of(verb) && !flag.old) names.push_back(flag.name);
-  for (const Option& option : recipe.options) dotted.push_back("--" + option.dotted());
-  names.insert(names.end(), dotted.begin(), dotted.end());
-  throw UsageError(fmt::format("{} has no flag '{}'; the nearest is '{}'.", name_of(verb), name,
-                               nearest(name, names)));
 }
 
 void set_option(const Option& option, const std::string& flag, const std::string& text) {
@@ -101,7 +54,8 @@ Given given_by(const CLI::Option& option, const RecipeView& recipe, bool many) {
   Given given{option.get_name(), option.results()};
   for (const std::string& text : given.texts) {
     std::string_view name = name_part(text);
-    if (find_flag(name) || find_option(recipe, name))
+    if (find_flag(name) || find_option(recipe, name) ||
+        (name.starts_with("--") && find_other_word(name)))
       throw UsageError(fmt::format("{} needs a value, but '{}' follows it.", given.flag, text));
   }
   if (!many && option.count() > 1)
@@ -114,12 +68,13 @@ class Parser {
   const RecipeView& recipe;
   Arguments arguments;
   CLI::App app;
+  AcceptedWords accepted;  // words of other trainers
   std::vector<std::pair<CLI::Option*, const Flag*>> flags;
   std::vector<std::pair<CLI::Option*, const Option*>> options;
 
  public:
   Parser(const RecipeView& r, Verb verb, const std::string& program)
-      : recipe(r), app(description_of(verb, r)) {
+      : recipe(r), app(description_of(verb, r)), accepted(accepted_words(verb, r)) {
     arguments.verb = verb;
     for (const Option& option : r.options) arguments.defaults[option.dotted()] = text_of(option);
     app.name(program + " " + std::string(name_of(verb)) + std::string(row_of(verb).words));
@@ -144,8 +99,10 @@ class Parser {
       throw UsageError(reworded(error));
     }
     for (const std::string& extra : app.remaining()) {
-      if (row_of(arguments.verb).words.empty() || is_flag(extra))
-        refuse(extra, arguments.verb, recipe);
+      if (is_flag(extra)) refuse_flag(extra, arguments.verb, recipe);
+      if (row_of(arguments.verb).words.empty())
+        throw UsageError(
+            fmt::format("'{}' belongs to no flag. Every value needs its flag before it.", extra));
       arguments.runs.push_back(extra);
     }
     for (auto [option, flag] : flags)
@@ -165,9 +122,9 @@ class Parser {
   void add(const Flag& flag) {
     CLI::Option* option;
     if (flag.value.empty()) {
-      option = app.add_flag(std::string(flag.name))->disable_flag_override();
+      option = app.add_flag(names_of(std::string(flag.name)))->disable_flag_override();
     } else {
-      option = app.add_option(std::string(flag.name));
+      option = app.add_option(names_of(std::string(flag.name)));
       option->type_name(std::string(flag.value));
       if (flag.many()) option->expected(1, 1 << 20);
       if (flag.optional()) option->expected(0, 1);
@@ -179,7 +136,7 @@ class Parser {
     flags.emplace_back(option, &flag);
   }
   void add(const Option& source) {
-    CLI::Option* option = app.add_option("--" + source.dotted());
+    CLI::Option* option = app.add_option(names_of("--" + source.dotted()));
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     option->type_name("VALUE");
     std::string description = "Default: " + text_of(source);
@@ -187,6 +144,13 @@ class Parser {
     option->description(description + ".");
     option->group("Options of the recipe's policies");
     options.emplace_back(option, &source);
+  }
+  /// Returns a flag's name and the words that are accepted for it, as CLI11 wants them.
+  std::string names_of(const std::string& name) const {
+    std::string names = name;
+    if (const auto words = accepted.find(name); words != accepted.end())
+      for (const std::string& word : words->second) names += "," + word;
+    return names;
   }
   /// Removes the missing type with which CLI11 ends messages about flags without a value.
   static std::string reworded(const CLI::ParseError& error) {

@@ -296,6 +296,17 @@ static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)
 
 std::span<const Flag> all_flags() { return flags; }
 
+const Flag* find_flag(std::string_view name) {
+  const Flag* found = std::ranges::find(flags, name, &Flag::name);
+  return found == std::end(flags) ? nullptr : found;
+}
+
+const Option* find_option(const RecipeView& recipe, std::string_view name) {
+  for (const Option& option : recipe.options)
+    if ("--" + option.dotted() == name) return &option;
+  return nullptr;
+}
+
 std::string verbs_with(const std::function<bool(Verb)>& has) {
   std::vector<std::string_view> names;
   for (const VerbRow& row : verb_rows)

@@ -47,6 +47,16 @@ struct Flag {
 
 std::span<const Flag> all_flags();
 
+/// Returns a flag by its name, such as "--steps"; nullptr if there is none.
+const Flag* find_flag(std::string_view name);
+/// Returns an option of the recipe by its flag, such as "--optimizer.lr"; nullptr if there is none.
+const Option* find_option(const RecipeView& recipe, std::string_view name);
+
+/// True if the word is written as a flag.
+inline bool is_flag(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
+/// Returns the name in "--steps=4".
+inline std::string_view name_part(std::string_view word) { return word.substr(0, word.find('=')); }
+
 /// Returns the names of verbs, as "train, eval and export".
 std::string verbs_with(const std::function<bool(Verb)>& has);
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/plan_text.hpp"
+#include "cli/unknown_flag.hpp"
 #include "cli/verbs.hpp"
 
 namespace sinter::detail::cli {
@@ -24,10 +25,27 @@ class Formatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     return "\nusage: " + app->get_name() + " [FLAG…]\n";
   }
+  /// Leaves out the words of other trainers; footer_of() lists them.
+  std::string make_option_name(const CLI::Option* option, bool) const override {
+    const std::string& name = option->get_lnames().front();
+    return name == "help" ? "-h,--help" : "--" + name;
+  }
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
   }
 };
+
+/// Says which words of other trainers a verb accepts; empty if none.
+std::string accepted_text(Verb verb, const RecipeView& recipe) {
+  std::string text;
+  for (const auto& [flag, words] : accepted_words(verb, recipe)) {
+    std::string list;
+    for (const std::string& word : words)
+      if (word.find('_') == word.npos) list += (list.empty() ? "" : ", ") + word;
+    text += fmt::format("  {:<31} {}\n", flag, list);
+  }
+  return text.empty() ? text : "Words of other trainers, accepted for these flags:\n" + text + "\n";
+}
 
 }  // namespace
 
@@ -64,7 +82,7 @@ std::string footer_of(Verb verb, const RecipeView& recipe) {
     if (!text.empty())
       text = "Part of the recipe's type, changed in its file only:\n" + text + "\n";
   }
-  return text + std::string(exit_codes);
+  return text + accepted_text(verb, recipe) + std::string(exit_codes);
 }
 
 }  // namespace sinter::detail::cli

@@ -58,11 +58,61 @@ TEST_CASE("an unknown verb, flag or value names the nearest one") {
   refuses({"exprot"}, "the nearest is 'export'");
   refuses({"train", "--stpes", "4"}, "train has no flag '--stpes'; the nearest is '--steps'");
   refuses({"train", "--optimiser.lr", "1"}, "the nearest is '--optimizer.lr'");
-  refuses({"train", "--lr=1"}, "train has no flag '--lr'; the nearest is");
+  refuses({"train", "--momentom.beta", "1"}, "the nearest is '--optimizer.beta1'");
+  refuses({"train", "--learning-rte", "1"}, "the nearest is '--optimizer.lr'");
   refuses({"generate", "--promt=a"}, "the nearest is '--prompt'");
   refuses({"train", "--data", "x", "--order", "shufled"}, "the nearest is 'shuffled'");
   refuses({"train", "--data", "x", "--order", "seq"}, "the nearest is 'sequential'");
   refuses({"train", "-q"}, "train has no flag '-q'");
+}
+
+TEST_CASE("the nearest flag is one that can be set, or none is named") {
+  refuses({"train", "--model.widht", "32"}, "no flag '--model.widht'; `train --help` lists");
+  refuses({"train", "--xyzzy", "32"}, "no flag '--xyzzy'; `train --help` lists its flags.");
+  refuses({"eval", "--optimiser.epsilom", "1"}, "`eval --help` lists its flags.");
+}
+
+TEST_CASE("a word of another trainer is accepted where it means one flag") {
+  const auto shown = [](const std::vector<std::string>& words) {
+    Ended ended = run(words);
+    CAPTURE(ended.err);
+    CHECK(ended.code == 0);
+    return ended.out;
+  };
+  for (const char* word : {"--lr", "--learning-rate", "--learning_rate", "--learningrate"})
+    CHECK(shown({"describe", word, "0.125"}).find("optimizer.lr                0.125 ") !=
+          std::string::npos);
+  CHECK(shown({"describe", "--weight-decay=0.5"}).find("optimizer.weight_decay      0.5 ") !=
+        std::string::npos);
+  CHECK(shown({"describe", "--warmup_steps", "7"}).find("schedule.warmup             7 ") !=
+        std::string::npos);
+  refuses({"train", "--max-steps", "0"}, "--steps takes a whole number of at least 1");
+  refuses({"train", "--lr", "1", "--optimizer.lr", "1"}, "--optimizer.lr is given 2 times");
+  refuses({"train", "--data", "--lr", "1"}, "--data needs a value, but '--lr' follows it");
+  const std::string help = shown({"train", "--help"});
+  CHECK(help.find("\n  --optimizer.lr                  --lr, --learning-rate, ") != help.npos);
+  CHECK(help.find("\n  --steps                         --max-steps, ") != help.npos);
+  CHECK(help.find("--momentum") == help.npos);  // AdamW has none
+}
+
+TEST_CASE("a word of another trainer that is no flag here is answered") {
+  const auto answers = [](const std::string& word, const std::string& message) {
+    refuses({"train", word, "1"}, message);
+  };
+  answers("--precision", "the recipe's precision decides it, which is Fp32. Choose Fp32, Bf16");
+  answers("--optimizer", "the recipe's optimizer decides it, which is AdamW");
+  answers("--batch-size", "Batch<{.global, .micro}>");
+  answers("--batch-size", "The flag is --batch.global, now 8.");
+  answers("--gradient-accumulation-steps", "A step accumulates by itself");
+  answers("--warmup-ratio", "a number of steps, not a share");
+  answers("--n-layers",
+          "--n-layers is --model.layers here. That is no flag: model.layers is part "
+          "of the recipe's type. Its value is 2.");
+  answers("--momentum", "it would be optimizer.momentum, which this recipe's optimizer, AdamW, ");
+  answers("-lr", "train has no flag '-lr'; write --optimizer.lr.");
+  answers("--trainer.max_steps", "write --steps.");
+  refuses({"eval", "--lr", "1"}, "That is a flag of train and describe, not of eval.");
+  refuses({"eval", "--max-steps", "1"}, "--max-steps is --steps here. That is a flag of train,");
 }
 
 TEST_CASE("a verb is needed, and comes first") {
