@@ -44,6 +44,7 @@ FileError not_as_written(const CheckpointReader& checkpoint, const char* why) {
 std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
                       Arguments& arguments) try {
   SavedState saved = read_state(checkpoint.info(), checkpoint.folder().string());
+  require_same_recipe(saved, recipe, checkpoint.folder().string());
   if (arguments.seed && *arguments.seed != saved.seed)
     throw UsageError(
         fmt::format("--seed {} does not fit --resume: the run has the seed {}. Leave "

@@ -74,8 +74,7 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
     SavedState saved;
     saved.step = integer_of<std::int64_t>(trainer.at("step"), "'step'");
     saved.seed = seed_of(trainer.at("seed").get<std::string>());
-    if (trainer.contains("run_steps"))  // older versions did not write it
-      saved.run_steps = integer_of<std::int64_t>(trainer.at("run_steps"), "'run_steps'");
+    saved.recipe = trainer.value("recipe", "");
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
     if (trainer.contains("free_slots"))  // older versions did not write it
       saved.free_slots = trainer.at("free_slots").get<std::vector<std::string>>();
@@ -123,6 +122,13 @@ std::string policy_differences(const SavedState& saved, const RecipeView& recipe
   return result;
 }
 
+/// Names the recipe of a checkpoint, which is not the binary's.
+std::string name_of_other(const SavedState& saved, const RecipeView& recipe) {
+  if (saved.recipe.empty()) return "another recipe";
+  if (saved.recipe == recipe.name) return "another recipe that is called " + recipe.name + ", too";
+  return "another recipe, " + printable(saved.recipe) + ", and this binary is of " + recipe.name;
+}
+
 }  // namespace
 
 void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
@@ -139,8 +145,8 @@ void require_same_recipe(const SavedState& saved, const RecipeView& recipe,
     if (here != there) differences += difference(option.dotted(), there, here);
   }
   if (!differences.empty())
-    throw FileError("Cannot resume from " + checkpoint + ": it is of another recipe." +
-                    differences +
+    throw FileError("Cannot resume from " + checkpoint + ": it is of " +
+                    name_of_other(saved, recipe) + "." + differences +
                     "\nResume with the binary that made it, or start from its weights alone with "
                     "--weights.");
 }

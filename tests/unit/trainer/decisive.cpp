@@ -49,8 +49,9 @@ using Plain = Net<Batch<{.global = 8, .micro = 4}>>;
 
 /// What a recipe says of another's checkpoint; nothing where it takes it.
 template <class Saved, class Here>
-std::string refusal() {
-  const nlohmann::ordered_json info{{"trainer", state_json(*view_of<Saved>(), 5, 1)}};
+std::string refusal(const std::string& name = "saved") {
+  nlohmann::ordered_json info{{"trainer", state_json(*view_of<Saved>(), 5, 1)}};
+  info["trainer"]["recipe"] = name;
   return refusal_of<FileError>(
       [&] { require_same_recipe(read_state(info.dump(), "runs/x"), *view_of<Here>(), "runs/x"); });
 }
@@ -65,6 +66,10 @@ TEST_CASE("schedule, clipping, batch, memory and parallel may differ, with their
 TEST_CASE("another optimizer, model or fixed option of theirs is refused by name") {
   CHECK(contains(refusal<Plain, Net<Sgd<>>>(),
                  "\n  policy: optimizer: AdamW in the checkpoint, optimizer: Sgd in this binary"));
+  const std::string here = view_of<Net<Sgd<>>>()->name;
+  CHECK(contains(refusal<Plain, Net<Sgd<>>>("theirs"),
+                 "runs/x: it is of another recipe, theirs, and this binary is of " + here + ".\n"));
+  CHECK(contains(refusal<Plain, Net<Sgd<>>>(here), "another recipe that is called " + here));
   CHECK(contains(refusal<Net<Sgd<>>, Net<Sgd<{.momentum = 0.9}>>>(),
                  "\n  optimizer.momentum: 0.0 in the checkpoint, 0.9 in this binary"));
   CHECK(refusal<Net<Sgd<>>, Net<Sgd<{.lr = 0.5}>>>() == "");  // adjustable
