@@ -52,17 +52,19 @@ void check_sequences(const PlanView& plan, const HostBatch& batch) {
 
 /// Refuses inputs that nothing reads. A batch to predict for may have those of training, too.
 void check_surplus(const PlanView& plan, const HostBatch& batch) {
-  auto check = [](const char* name, auto& inputs, std::size_t asked) {
+  auto check = [](const char* name, auto& inputs, std::size_t asked, const char* more) {
     for (std::size_t k = asked; k < inputs.size(); ++k)
       if (!inputs[k].empty())
         refuse("the batch has " + std::to_string(inputs.size()) + " inputs in " + name +
                ", and the model asks for " + std::to_string(asked) + ": nothing reads " + name +
-               "[" + std::to_string(k) + "]. Leave it out, or have the model's trace ask for it.");
+               "[" + std::to_string(k) + "]. Leave it out, or have the model's trace ask for it." +
+               more);
   };
   std::size_t ids = 0, values = 0;
   for (const External& external : plan.model.externals) ++(external.width ? values : ids);
-  check("ids", batch.ids, ids);
-  check("values", batch.values, values);
+  check("ids", batch.ids, ids,
+        ids > 0 ? "" : " A model of classes is a classifier, such as Mlp<{.classifier = true}>.");
+  check("values", batch.values, values, "");
   if (!plan.model.has_second_axis() && !batch.second_starts.empty())
     refuse(
         "the batch has second_starts, and the model has no input on axis 1. Leave them out, or "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/batching/padded.hpp"
+#include "sinter/data/array_files.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/dialogue.hpp"
@@ -45,6 +46,10 @@ struct mine : Recipe<Mlp<>, Table> {};
 // Must not compile (quick), ids_for_numbers: Sinter: the data gives ids, and the model takes none
 // and: Mlp< and: Bytes<
 struct mine : Recipe<Mlp<>, Bytes<>> {};
+
+// Must not compile, classes_for_numbers: Sinter: the data gives ids, and the model takes none
+// and: Mlp<{.classifier = true}> and: ArrayFiles<
+struct mine : Recipe<Mlp<{.in = 4, .out = 3}>, ArrayFiles<{.in = 4, .out = 3, .classes = true}>> {};
 
 // Must not compile, json_lines_label: JsonLines: the second name, that of the field to learn, is empty
 struct mine : Recipe<SmallGpt2, JsonLines<"text", "", {.text = 8, .label = 8}>> {};

@@ -189,8 +189,9 @@ auto the_model_takes_no_ids() {
   static_assert(sizeof(Model) == 0,
                 "Sinter: the data gives ids, and the model takes none. What: Model and Data are in "
                 "this error. Why: the model's trace() asks for numbers alone, so that no batch of "
-                "this data could fit it. Fix: a model of ids, such as Gpt2, for text; for numbers "
-                "data without a vocabulary, such as Rows, which is the default.");
+                "this data could fit it. Fix: a model of ids, such as Gpt2, for text; for classes "
+                "of numbers a classifier, such as Mlp<{.classifier = true}>; for numbers data "
+                "without a vocabulary, such as Rows, which is the default.");
 }
 
 template <class Recipe, Text Rule, Text Instruction, int Position>
