@@ -150,7 +150,7 @@ OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions&
     if (share > 0 && (count < 1 || count == table->rows()))
       throw ArgumentError(fmt::format(
           "The data have {}, too few to train on some and to hold out a share of {} of them. Give "
-          "more, or another --data.held_out.",
+          "more, or another --data.held_out, or hold nothing out: --order sequential.",
           row_unit.count(table->rows()), share));
     evaluated = std::make_shared<Table>(hold_out(*table, count, options.split_seed));
     if (count > 0)

@@ -24,7 +24,8 @@ std::int64_t training_part(const ExampleList& set, const ExampleFormat& format, 
   throw ArgumentError(fmt::format(
       "The data are too short: of {}, the last {} would be held out for validation, and {} "
       "examples "
-      "train, {} are evaluated; at least 1 of each is needed. Give more data.",
+      "train, {} are evaluated; at least 1 of each is needed. Give more data, or hold nothing out: "
+      "--order sequential.",
       DataUnit{format.one, format.many}.count(set.records()), held_out, train, set.size() - train));
 }
 

@@ -145,6 +145,18 @@ TEST_CASE("the last records are held out, and the header says what was read") {
   using Short = LabelledText<"label", "text", "", {.context = 12}>;
   DataRequest request{.paths = {put(folder / "a.tsv", table)}, .evaluation_sequences = 4};
   request.training = DataRequest::Training{
+TEST_CASE("fewer records than can be held out of are refused, and what takes them is named") {
+  TemporaryFolder folder;
+  DataRequest request{.paths = {put(folder / "a.tsv", "text\tlabel\na\t1\nb\t0\nc\t1\n")},
+                      .evaluation_sequences = 4};
+  request.training = DataRequest::Training{.held_out = 0.1, .sequences = 2, .shapes = {}};
+  check_refused<ArgumentError>([&] { Tsv::open(Tsv::options, request); },
+                               "Give more data, or hold nothing out: --order sequential.");
+  request.training->order = Order::sequential;
+  request.training->held_out = 0;
+  CHECK(Tsv::open(Tsv::options, request).training->state().data_size == 3);
+}
+
       .order = Order::sequential, .held_out = 0.1, .sequences = 6, .shapes = {}};
   OpenedData data = Short::open(Short::options, request);
   // 2 + k tokens, 12 at most: 2 + … + 12, and 9 times 12; those of k > 10 are cut.
