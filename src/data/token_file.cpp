@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/token_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
+#include <xxhash.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 
 #include "data/token_file_header.hpp"
-#include "files/hexadecimal.hpp"
 #include "files/system.hpp"
 #include "sinter/error.hpp"
 
@@ -54,18 +52,12 @@ void require_sizes(const InputFile& file, const TokenFileHeader& header) {
     refuse(file.path(), fmt::format("it has {} bytes, and its header says {}", file.size(), size));
 }
 
-std::shared_ptr<const std::byte> map(const std::filesystem::path& path, std::size_t bytes) {
-  const Descriptor file = open_regular(path, O_RDONLY, Links::followed);
-  void* memory = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
-  if (memory == MAP_FAILED) throw_file_error("map", path, errno);
-  return {static_cast<const std::byte*>(memory),
-          [bytes](const std::byte* at) { ::munmap(const_cast<std::byte*>(at), bytes); }};
-}
-
-template <class T>
-void copy_tokens(const std::byte* tokens, std::int64_t begin, std::span<std::int32_t> out) {
-  const auto* from = reinterpret_cast<const T*>(tokens) + begin;
-  std::copy_n(from, out.size(), out.data());
+/// Where the documents begin.
+std::vector<std::uint64_t> read_documents(const InputFile& file, const TokenFileHeader& header) {
+  std::vector<std::uint64_t> documents(header.documents);
+  file.read_at(documents_offset(header.tokens, header.token_bytes), documents.data(),
+               8 * documents.size());
+  return documents;
 }
 
 }  // namespace
@@ -76,31 +68,29 @@ std::uint64_t TokenFileHeader::hash() const {
 }
 }  // namespace detail
 
-TokenFile::TokenFile(std::filesystem::path path) : name(std::move(path)) {
-  const InputFile file(name);
-  const TokenFileHeader header = checked_header(file);
-  require_sizes(file, header);
+TokenFile::TokenFile(std::filesystem::path path)
+    : name(std::move(path)), file(std::make_shared<const InputFile>(name)) {
+  const TokenFileHeader header = checked_header(*file);
+  require_sizes(*file, header);
   count = std::int64_t(header.tokens);
   ids = std::int64_t(header.vocabulary);
-  document_count = std::int64_t(header.documents);
   token_bytes = header.token_bytes;
   content_hash.assign(header.content_hash.data(), header.content_hash.size());
   if (header.origin[0] != 0) made_of.assign(header.origin.data(), header.origin.size());
-  bytes = std::size_t(file.size());
-  mapped = map(name, bytes);
-}
-
-std::span<const std::uint64_t> TokenFile::documents() const {
-  const std::byte* at = mapped.get() + documents_offset(std::uint64_t(count), token_bytes);
-  return {reinterpret_cast<const std::uint64_t*>(at), std::size_t(document_count)};
+  starts = std::make_shared<const std::vector<std::uint64_t>>(read_documents(*file, header));
 }
 
 void TokenFile::read(std::int64_t begin, std::span<std::int32_t> out) const {
-  const std::byte* tokens = mapped.get() + sizeof(TokenFileHeader);
-  if (token_bytes == 2)
-    copy_tokens<std::uint16_t>(tokens, begin, out);
-  else
-    copy_tokens<std::int32_t>(tokens, begin, out);
+  std::uint64_t at = sizeof(TokenFileHeader) + std::uint64_t(begin) * token_bytes;
+  if (token_bytes == 4) return file->read_at(at, out.data(), out.size_bytes());
+  std::array<std::uint16_t, 8192> narrow;
+  while (!out.empty()) {
+    const std::size_t taken = std::min(out.size(), narrow.size());
+    file->read_at(at, narrow.data(), 2 * taken);
+    std::copy_n(narrow.data(), taken, out.data());
+    out = out.subspan(taken);
+    at += 2 * taken;
+  }
 }
 
 std::uint64_t TokenFile::hash() const {
@@ -110,8 +100,7 @@ std::uint64_t TokenFile::hash() const {
 }
 
 void TokenFile::verify() const {
-  const std::byte* content = mapped.get() + sizeof(TokenFileHeader);
-  if (hexadecimal(XXH3_128bits(content, bytes - sizeof(TokenFileHeader))) != content_hash)
+  if (hash_of_file(*file, sizeof(TokenFileHeader)) != content_hash)
     refuse(name, "its tokens are damaged: their hash is not the one in the header");
 }
 

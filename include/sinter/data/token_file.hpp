@@ -7,14 +7,20 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "sinter/data/data_files.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter {
 
-/// A file of tokens. It is mapped and not read, so that it may be larger than the memory and opens
-/// at once. It is a TokenStore (token_view.hpp). The numbers in it are little-endian:
+namespace detail {
+class InputFile;
+}
+
+/// A file of tokens. They are read from the disk when they are asked for, so that the file may be
+/// larger than the memory and opens at once. It is never mapped: a file that shrinks meanwhile gives
+/// a FileError. It is a TokenStore (token_view.hpp). The numbers in it are little-endian:
 ///
 ///   offset      bytes                    what
 ///   0           8                        "SINTERTK"
@@ -31,7 +37,7 @@ namespace sinter {
 ///   then        8 × d                    the first token of each document
 class TokenFile {
  public:
-  /// Maps the file.
+  /// Opens the file, and reads its header and where its documents begin.
   /// throws    FileError with the reason, if it is no token file, its header is damaged, or its
   ///           size differs from that in the header
   explicit TokenFile(std::filesystem::path path);
@@ -43,13 +49,14 @@ class TokenFile {
   /// All tokens are below this.
   std::int64_t vocabulary() const { return ids; }
   /// The first token of each document; the first document begins at 0.
-  std::span<const std::uint64_t> documents() const;
+  std::span<const std::uint64_t> documents() const { return *starts; }
   /// A hash of what the file was made of: the texts' places, sizes and times, and the tokenizer.
   /// Empty if unknown.
   const std::string& origin() const { return made_of; }
 
   /// Copies tokens [begin, begin + out.size()) to `out`.
   /// requires  0 <= begin and begin + out.size() <= size()
+  /// throws    FileError if the file can no longer be read, or has been cut short
   void read(std::int64_t begin, std::span<std::int32_t> out) const;
   /// A hash of tokens and documents, from the header: none of them is read.
   std::uint64_t hash() const;
@@ -59,9 +66,10 @@ class TokenFile {
 
  private:
   std::filesystem::path name;
-  std::shared_ptr<const std::byte> mapped;
-  std::int64_t count = 0, ids = 0, document_count = 0;
-  std::size_t bytes = 0, token_bytes = 2;
+  std::shared_ptr<const detail::InputFile> file;
+  std::shared_ptr<const std::vector<std::uint64_t>> starts;  // of documents
+  std::int64_t count = 0, ids = 0;
+  std::size_t token_bytes = 2;
   std::string content_hash, made_of;
 };
 

@@ -283,6 +283,33 @@ TEST_CASE("damage is found: every byte of the header at once, the rest where it 
   CHECK(contains(refusal(made + "x", false), "and its header says"));
 }
 
+TEST_CASE("a token file that shrinks while it is in use is an error with its name") {
+  Texts texts;
+  (void)texts.made(byte_tokenizer());
+  const fs::path path = texts.folder / "made";
+  const TokenFile file(path);
+  TokenIds last(1000);
+  file.read(file.size() - 1000, last);
+  fs::resize_file(path, 4096);
+  check_refused([&] { file.read(file.size() - 1000, last); }, path.string() + " ends at byte ");
+  check_refused([&] { file.verify(); }, path.string() + " ends at byte ");
+  CHECK_NOTHROW(file.read(0, last));
+  CHECK(file.documents().size() == 3);
+}
+
+TEST_CASE("reads of any length and place give the same tokens") {
+  Texts texts;
+  (void)texts.made(byte_tokenizer());
+  const TokenFile file(texts.folder / "made");
+  const TokenIds all = ids_of(file);
+  for (std::int64_t begin : {0, 1, 8191, 8192, 20'001})
+    for (std::int64_t count : {0, 1, 8191, 8192, 8193, 30'000}) {
+      TokenIds some(static_cast<std::size_t>(count));
+      file.read(begin, some);
+      CHECK(std::equal(some.begin(), some.end(), all.begin() + begin));
+    }
+}
+
 TEST_CASE("a byte without a token is an error that names the file, and where in it") {
   Texts texts;
   Tokenizer tokenizer{
