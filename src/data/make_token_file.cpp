@@ -11,6 +11,7 @@
 #include <future>
 #include <vector>
 
+#include "data/file_identity.hpp"
 #include "data/token_file_header.hpp"
 #include "data/tokenizer/line_cut.hpp"
 #include "files/json.hpp"
@@ -274,11 +275,8 @@ void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
 
 std::string token_file_origin(const DataFiles& files, const Tokenizer& tokenizer) {
   Json list = Json::array();
-  for (const DataFiles::File& file : files.files()) {
-    std::string place = fs::absolute(file.path).lexically_normal().string();
-    list.push_back({hash_of(place), file.bytes, file.modified});
-  }
-  return hash_of(Json{{"version", 1}, {"tokenizer", tokenizer.identity}, {"files", list}}.dump());
+  for (const DataFiles::File& file : files.files()) list.push_back(file_identity(file.path));
+  return hash_of(Json{{"version", 2}, {"tokenizer", tokenizer.identity}, {"files", list}}.dump());
 }
 
 void make_token_file(const DataFiles& files, const Tokenizer& tokenizer, const fs::path& out,

@@ -68,7 +68,9 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
   opened.special = [special = tokenizer.special] { return special; };
   opened.notes = files.left_out_text();
-  if (!fs::exists(path)) {
+  if (fs::exists(path)) {
+    opened.notes += fmt::format("the tokens of the text are those in {}.\n", path.string());
+  } else {
     create_folders(folder);
     TokenizeOptions options;
     if (request.progress)

@@ -50,7 +50,7 @@ class TokenFile {
   std::int64_t vocabulary() const { return ids; }
   /// The first token of each document; the first document begins at 0.
   std::span<const std::uint64_t> documents() const { return *starts; }
-  /// A hash of what the file was made of: the texts' places, sizes and times, and the tokenizer.
+  /// A hash of what the file was made of: the texts (file_identity.hpp) and the tokenizer.
   /// Empty if unknown.
   const std::string& origin() const { return made_of; }
 

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "data/file_identity.hpp"
 #include "data/tokenizer/line_cut.hpp"
 #include "sinter/files/io.hpp"
 #include "support/sanitized.hpp"
@@ -308,6 +310,24 @@ TEST_CASE("reads of any length and place give the same tokens") {
       file.read(begin, some);
       CHECK(std::equal(some.begin(), some.end(), all.begin() + begin));
     }
+}
+
+TEST_CASE("a file's identity changes with its content, its inode and any write") {
+  TemporaryFolder folder;
+  const fs::path path = folder / "file";
+  put(path, std::string(1'000'000, 'a'));
+  const std::string first = file_identity(path);
+  CHECK(file_identity(path) == first);
+  const auto time = fs::last_write_time(path);
+  {
+    std::fstream file(path);
+    file.seekp(70'000);  // between the samples
+    file << "b";
+  }
+  fs::last_write_time(path, time);
+  CHECK(file_identity(path) != first);
+  fs::copy(path, folder / "copy");
+  CHECK(file_identity(folder / "copy") != file_identity(path));
 }
 
 TEST_CASE("a byte without a token is an error that names the file, and where in it") {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "sinter/data/token_file.hpp"
 #include "sinter/data/windows.hpp"
@@ -88,7 +89,7 @@ TEST_CASE("tokens are made once for a state of the text; a token file needs no t
   const auto bytes = std::int64_t(std::filesystem::file_size(data.path));
   CHECK(told == std::vector{bytes, bytes});
   told.clear();
-  CHECK(open_tokens(data.request, options).notes == "");
+  CHECK(contains(open_tokens(data.request, options).notes, "the tokens of the text are those in "));
   CHECK(told.empty());
   CHECK(data.kept() == 1);
   OpenedData opened = open_tokens(data.request, options);
@@ -104,6 +105,26 @@ TEST_CASE("tokens are made once for a state of the text; a token file needs no t
              from_text = open_tokens(data.request, options);
   CHECK(same(batches(*from_file.evaluation, 9000), batches(*from_text.evaluation, 9000)));
   CHECK(data.kept() == 2);
+}
+
+TEST_CASE("a text of the same size and time has tokens of its own; another path changes nothing") {
+  Data data;
+  const std::int64_t before = open_tokens(data.request, options).evaluation_size;
+  const auto time = fs::last_write_time(data.path);
+  data.text.replace(1000, 6, "\n\n\n\n\n\n");
+  std::fstream(data.path) << data.text;  // in place
+  fs::last_write_time(data.path, time);
+  CHECK(open_tokens(data.request, options).evaluation_size != before);
+  CHECK(data.kept() == 2);
+  put(data.folder / "new", "x" + data.text.substr(1));
+  fs::last_write_time(data.folder / "new", time);
+  fs::rename(data.folder / "new", data.path);
+  (void)open_tokens(data.request, options);
+  CHECK(data.kept() == 3);
+  fs::create_symlink(data.path, data.folder / "link");
+  data.request.paths = {(data.folder / "link").string()};
+  CHECK(contains(open_tokens(data.request, options).notes, "are those in"));
+  CHECK(data.kept() == 3);
 }
 
 TEST_CASE("the state of a source is of its tokens: another text or cut is refused") {
