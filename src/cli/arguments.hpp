@@ -43,7 +43,8 @@ struct Arguments {
   std::vector<std::string> special;          // its special tokens
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
-  bool held_out = false, skip_unreadable = false, tensorboard = false, text_only = false;
+  bool held_out = false, skip_unreadable = false, as_text = false, tensorboard = false;
+  bool text_only = false;
   bool pin = false;                    // pins each thread to a processor of its own
   bool no_libtorch = false;            // uses only Sinter's own products
   bool schedule = false;               // prints the program: the former name of --program

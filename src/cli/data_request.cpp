@@ -37,6 +37,7 @@ DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
   return {.paths = a.data,
           .evaluation_sequences = evaluation_sequences(recipe),
           .skip_unreadable = a.skip_unreadable,
+          .as_text = a.as_text,
           .tokenizer = a.tokenizer.value_or(""),
           .progress = progress_of(a)};
 }

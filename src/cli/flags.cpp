@@ -67,6 +67,10 @@ constexpr Flag flags[] = {
      "Leave out what cannot be read below a folder of --data, such as\n"
      "links that lead nowhere, and say so; else it is an error.",
      [](Arguments& a, const Given&) { a.skip_unreadable = true; }},
+    {"--as-text", "",
+     "Read files of --data as text that look like archives, JSON lines\n"
+     "or tables; else they are an error. For data that are text.",
+     [](Arguments& a, const Given&) { a.as_text = true; }},
     {"--held-out", "",
      "Evaluate only what training holds out of --data: the very\n"
      "validation loss of the run, bit for bit with its --threads. The\n"

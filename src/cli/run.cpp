@@ -94,6 +94,14 @@ void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& a) {
                   name_of(a.verb), recipe.name));
 }
 
+void require_text_is_read(const RecipeView& recipe, const Arguments& a) {
+  if (!a.as_text || recipe.data.reads_text) return;
+  throw UsageError(fmt::format(
+      "--as-text is nothing to {}: the data of the recipe {} are no plain text. Leave it "
+      "out, or give the recipe data that are, such as Bytes or Tokens.",
+      name_of(a.verb), recipe.name));
+}
+
 void require_flag(bool given, std::string_view flag, Verb verb) {
   if (!given) throw UsageError(fmt::format("{} needs {}.", name_of(verb), flag));
 }

@@ -115,8 +115,11 @@ std::string RunRecord::take_over_data(Arguments& a) const try {
     if (start.contains("data")) last = &start;
   const auto before =
       last ? last->at("data").get<std::vector<std::string>>() : std::vector<std::string>();
+  const bool same = a.data.empty() || before == absolute(a.data);
+  // A run whose record has no word on it began before texts were checked.
+  if (last && same) a.as_text |= last->value("as_text", true);
   if (!a.data.empty()) {
-    if (before.empty() || before == absolute(a.data)) return other;
+    if (before.empty() || same) return other;
     return other + fmt::format("the data are {}, as given; they were {}.\n", words_of(a.data),
                                words_of(before));
   }
@@ -160,6 +163,7 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;
+    start["as_text"] = a.as_text;
   }
   starts.push_back(std::move(start));
   std::string text;

@@ -19,7 +19,8 @@ class RunRecord {
   /// functions that need it throw.
   explicit RunRecord(const std::filesystem::path& run);
 
-  /// Sets --data and --skip-unreadable from the newest start that has them, unless --data is given.
+  /// Sets --data, --skip-unreadable and --as-text from the newest start that has them, unless other
+  /// --data are given.
   /// Does the same with --tokenizer. Returns notes for people, one per line.
   /// throws    UsageError if --data is not given and not in the record; FileError if the record is
   ///           damaged and needed

@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
+#include "data/require_text.hpp"
 #include "files/json.hpp"
 #include "sinter/data/token_file.hpp"
 #include "sinter/files/io.hpp"
@@ -53,10 +54,13 @@ int tokenize_files(const RecipeView& recipe, const Arguments& a) {
   using enum DataFiles::Unreadable;
   const DataFiles files(a.data, a.skip_unreadable ? left_out : refused);
   if (!a.quiet) note_lines(files.left_out_text());
+  if (!a.as_text) require_texts(files);
   EvalProgress progress(a.quiet ? nullptr : stderr, files.total_bytes(), EvalProgress::Clock::now(),
                         "tokenized");
   make_token_file(files, tokenizer_for(recipe, a), *a.out,
-                  {.threads = a.threads, .progress = [&](auto bytes) { progress.at(bytes); }});
+                  {.threads = a.threads, .text_only = !a.as_text, .progress = [&](auto bytes) {
+                     progress.at(bytes);
+                   }});
   const TokenFile made(*a.out);
   if (a.json)
     print_result(nlohmann::ordered_json{{"out", *a.out},
@@ -76,6 +80,7 @@ int tokenize_files(const RecipeView& recipe, const Arguments& a) {
 
 int tokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (!a.data.empty() || a.out) return tokenize_files(*recipe, a);
+  if (a.as_text) throw UsageError("--as-text goes with --data: --text is text. Leave it out.");
   require_flag(a.text.has_value(), "--text FILE", a.verb);
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);
   const std::vector<std::int32_t> ids = tokenizer.encode(read_file(*a.text));

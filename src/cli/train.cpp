@@ -46,6 +46,7 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
   require_one_length(a);
   require_data(recipe, a.verb);
   require_tokenizer_is_used(recipe, a);
+  require_text_is_read(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");

@@ -10,6 +10,7 @@
 #include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "data/require_text.hpp"
 #include "sinter/data/tokenizer/train.hpp"
 #include "sinter/files/io.hpp"
 
@@ -46,6 +47,7 @@ int train_tokenizer_file(std::shared_ptr<RecipeView>, const Arguments& a) {
   using enum DataFiles::Unreadable;
   const DataFiles files(a.data, a.skip_unreadable ? left_out : refused);
   if (!a.quiet) note_lines(files.left_out_text());
+  if (!a.as_text) require_texts(files);
 
   std::FILE* const to = a.quiet ? nullptr : stderr;
   std::optional<EvalProgress> progress;

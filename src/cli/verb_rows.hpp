@@ -10,15 +10,15 @@ namespace sinter::detail::cli {
 /// Flags are written as the verb's help shows them; src/cli/flags.cpp defines them.
 #define SINTER_VERBS(X)                                                                          \
   X(train, "train", train, "train on data, with checkpoints and a log",                          \
-    "--data PATH... --skip-unreadable --out PATH --steps N --epochs N --examples N --seed N "    \
-    "--weights PATH --resume [auto] --order WORD --threads N --pin --scratch FOLDER "            \
-    "--rank-timeout SECONDS "                                                                    \
+    "--data PATH... --skip-unreadable --as-text --out PATH --steps N --seed N --weights PATH "   \
+    "--resume [auto] --order WORD --threads N --pin --scratch FOLDER --rank-timeout SECONDS "    \
     "--no-libtorch --workers N --eval-every N --save-every N --save-minutes M --keep K "         \
     "--profile FILE --tensorboard --tokenizer PATH --json --quiet",                              \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
-    "--data PATH... --skip-unreadable --held-out --weights PATH --average --threads N --pin "    \
-    "--scratch FOLDER --rank-timeout SECONDS --no-libtorch --tokenizer PATH --json --quiet",     \
+    "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \
+    "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
+    "--tokenizer PATH --json --quiet",                                                           \
     .needs = Needs::data, .has_ranks = true)                                                     \
   X(generate, "generate", generate, "continue a text",                                           \
     "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
@@ -39,14 +39,14 @@ namespace sinter::detail::cli {
   X(report, "report", make_report, "write a page with the curves of runs",                       \
     "--out PATH --text --json", .words = " RUN...")                                              \
   X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \
-    "--data PATH... --skip-unreadable --out PATH --threads N --tokenizer PATH --text FILE "      \
-    "--json --quiet",                                                                            \
+    "--data PATH... --skip-unreadable --as-text --out PATH --threads N --tokenizer PATH "        \
+    "--text FILE --json --quiet",                                                                \
     .on_host = true)                                                                             \
   X(detokenize, "detokenize", detokenize, "turn ids back into their text",                       \
     "--tokenizer PATH --ids FILE")                                                               \
   X(train_tokenizer, "train-tokenizer", train_tokenizer_file, "make a tokenizer of a text",      \
-    "--data PATH... --skip-unreadable --out PATH --threads N --size N --min-frequency N "        \
-    "--special TOKEN... --json --quiet",                                                         \
+    "--data PATH... --skip-unreadable --as-text --out PATH --threads N --size N "                \
+    "--min-frequency N --special TOKEN... --json --quiet",                                       \
     .on_host = true)
 
 enum class Verb {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "data/require_text.hpp"
 #include "data/window_sources.hpp"
 #include "sinter/data/byte_corpus.hpp"
 
@@ -19,6 +20,20 @@ std::string files_text(const std::vector<ByteCorpus::File>& files) {
   return text;
 }
 
+/// Refuses what is no text. Returns notes on what may be none.
+std::string checked_texts(const ByteCorpus& corpus) {
+  NulNotes nul;
+  std::string_view rest(reinterpret_cast<const char*>(corpus.bytes().data()),
+                        corpus.bytes().size());
+  for (const ByteCorpus::File& file : corpus.files()) {
+    const std::string_view text = rest.substr(0, std::size_t(file.bytes));
+    require_text(file.path, text);
+    nul.look(file.path, text);
+    rest.remove_prefix(text.size());
+  }
+  return nul.notes();
+}
+
 }  // namespace
 
 OpenedData open_bytes(const DataRequest& request, int context) {
@@ -27,6 +42,7 @@ OpenedData open_bytes(const DataRequest& request, int context) {
       request.paths, request.skip_unreadable ? left_out : refused);
   OpenedData opened;
   opened.notes = corpus->left_out_text();
+  if (!request.as_text) opened.notes += checked_texts(*corpus);
   opened.changed = [corpus] { return corpus->changed(); };
   opened.text =
       byte_unit.count(std::int64_t(corpus->bytes().size())) + " in " + files_text(corpus->files());

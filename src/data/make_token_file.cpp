@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/file_identity.hpp"
+#include "data/require_text.hpp"
 #include "data/token_file_header.hpp"
 #include "data/tokenizer/line_cut.hpp"
 #include "files/json.hpp"
@@ -257,10 +258,13 @@ void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
   };
   for (bool more = true;;) {
     while (more && ahead.size() < threads)
-      if (std::optional<Pieces::Piece> piece = pieces.next())
+      if (std::optional<Pieces::Piece> piece = pieces.next()) {
+        if (options.text_only)
+          refuse_nul(files.files()[piece->begin.file].path, piece->text, piece->begin.offset);
         begin_work(std::move(*piece));
-      else
+      } else {
         more = false;
+      }
     if (ahead.empty()) return;
     Work work = std::move(ahead.front());
     ahead.pop_front();

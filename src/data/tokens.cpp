@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/require_text.hpp"
 #include "data/window_sources.hpp"
 #include "files/cache_folder.hpp"
 #include "sinter/data/token_file.hpp"
@@ -63,6 +64,7 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
         "token file, which tokenize --data PATH --out FILE makes.");
   using enum DataFiles::Unreadable;
   const DataFiles files(request.paths, request.skip_unreadable ? left_out : refused);
+  if (!request.as_text) require_texts(files);
   const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
   const fs::path folder = token_folder();
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
@@ -72,7 +74,7 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
     opened.notes += fmt::format("the tokens of the text are those in {}.\n", path.string());
   } else {
     create_folders(folder);
-    TokenizeOptions options;
+    TokenizeOptions options{.text_only = !request.as_text};
     if (request.progress)
       options.progress = [&](std::int64_t done) { request.progress(done, files.total_bytes()); };
     make_token_file(files, tokenizer, path, options);

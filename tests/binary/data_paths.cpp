@@ -64,6 +64,35 @@ TEST_CASE("links that lead nowhere are an error, or left out with --skip-unreada
   fine({"train", "--out", scratch / "run", "--steps", "3", "--resume"});
 }
 
+TEST_CASE("what is no text is refused; --as-text reads it, also when the run goes on") {
+  Scratch scratch;
+  std::string lines;
+  for (int k = 0; k < 200; ++k) lines += "{\"text\": \"line " + std::to_string(k) + "\"}\n";
+  const std::string text = write(scratch / "text.jsonl", lines), out = scratch / "run";
+  const Words train{"train", "--data", text, "--out", out, "--steps", "2"};
+  check_refused(run(train), 1, "text.jsonl' as data: it is JSON lines, and no text");
+  CHECK(!fs::exists(out));
+  fine(train + Words{"--as-text"});
+  fine({"train", "--out", out, "--steps", "3", "--resume"});
+  fine({"train", "--data", text, "--out", out, "--steps", "4", "--resume"});
+  check_refused(run({"eval", "--weights", out, "--data", text}), 1, "--as-text reads it as text");
+  fine({"eval", "--weights", out, "--data", text, "--as-text"});
+  fine({"eval", "--weights", out, "--held-out"});
+  // A run whose record does not say began before texts were checked.
+  Json record = Json::parse(content(out + "/run.json"));
+  for (Json& start : record) start.erase("as_text");
+  write(out + "/run.json", record.dump());
+  fine({"train", "--out", out, "--steps", "5", "--resume"});
+
+  const std::string zip = write(scratch / "text.zip", "PK\x03\x04" + some_text(3000));
+  check_refused(run({"train", "--data", zip, "--out", scratch / "zip"}), 1, "it is a zip archive");
+  const std::string binary = write(scratch / "binary", some_text(3000) + std::string(9, '\0'));
+  CHECK(fine({"train", "--data", binary, "--out", scratch / "binary-run", "--steps", "1"})
+            .says("binary may be no text: it has NUL bytes, the first at byte 3000"));
+  check_refused(run({"train", "--data", text, "--as-text"}, SINTER_REPLIES), 2,
+                "--as-text is nothing to train");
+}
+
 TEST_CASE("--resume remembers --data, from wherever it is called") {
   Scratch scratch;
   std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";

@@ -62,6 +62,23 @@ TEST_CASE("tokenize makes a token file, on which training is the same as on the 
             .out.find(" tokens of 20,000 bytes in ") != std::string::npos);
 }
 
+TEST_CASE("a run says which kept tokens it reads; tokenize refuses what is no text") {
+  Place place;
+  const Words train{"train", "--steps", "1", "--data", place.text, "--tokenizer", tokenizer};
+  CHECK(good(train + Words{"--out", place / "a"}).says("note: the tokens of the text are kept in"));
+  CHECK(
+      good(train + Words{"--out", place / "b"}).says("note: the tokens of the text are those in"));
+  const std::string table = write(place / "table", "a\t1\nb\t2\nc\t1\n");
+  const Words make{"tokenize", "--data", table, "--tokenizer", tokenizer, "--out", place / "o"};
+  refuses(make, 1, "table' as data: it is a table with tabs (TSV), and no text");
+  good(make + Words{"--as-text"});
+  refuses({"tokenize", "--text", table, "--tokenizer", tokenizer, "--as-text"}, 2,
+          "--as-text goes with --data");
+  write(place / "nul", some_text(100) + std::string(1, '\0'));
+  refuses({"tokenize", "--data", place / "nul", "--tokenizer", tokenizer, "--out", place / "n"}, 1,
+          "byte 100 is NUL");
+}
+
 TEST_CASE("a missing or ignored argument of tokens is refused") {
   Place place;
   refuses({"train", "--data", place.text, "--out", place.run, "--steps", "1"}, 1,

@@ -52,6 +52,16 @@ TEST_CASE("train-tokenizer keeps what is there, and leaves nothing behind where 
   CHECK(!std::filesystem::exists(other));
 }
 
+TEST_CASE("train-tokenizer refuses what is no text, unless it is told that it is") {
+  Scratch scratch;
+  const Words train{"train-tokenizer", "--data", write(scratch / "a.tsv", "ab\tab\n"),
+                    "--size",          "257",    "--out",
+                    scratch / "o"};
+  refuses(train, 1, "a.tsv' as data: it is a table with tabs (TSV)");
+  CHECK(!std::filesystem::exists(scratch / "o"));
+  fine(train + Words{"--as-text"});
+}
+
 TEST_CASE("train-tokenizer says what it lacks") {
   refuses({"train-tokenizer", "--size", "300", "--out", "x"}, 2,
           "train-tokenizer needs --data PATH...");

@@ -14,7 +14,8 @@ struct BytesOptions {
 namespace detail {
 /// Opens files and folders as one text (ByteCorpus), cut into windows of `context` bytes. The last
 /// bytes are held out.
-/// throws    FileError and ArgumentError, as ByteCorpus and the windows of data/windows.hpp do
+/// throws    FileError and ArgumentError, as ByteCorpus and the windows of data/windows.hpp do;
+///           FileError for an archive or a table, unless request.as_text
 OpenedData open_bytes(const DataRequest& request, int context);
 }  // namespace detail
 
@@ -27,6 +28,7 @@ struct Bytes {
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = 256;
 
+  static constexpr bool reads_text = true;
   static constexpr DataUnit unit = byte_unit;
   static constexpr std::string_view paths_help =
       "Files and folders to read, as bytes, one after the other.\n"

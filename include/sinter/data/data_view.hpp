@@ -13,6 +13,8 @@
 //               default is token_unit if there is a vocabulary, else row_unit.
 //   takes_tokenizer  constexpr bool; if true, open() reads text through the tokenizer that
 //               DataRequest::tokenizer names (from --tokenizer), or its own if that is empty.
+//   reads_text  constexpr bool; true if open() reads plain text, and refuses files that are none
+//               unless DataRequest::as_text is set. Else --as-text is an error.
 //   paths_help  constexpr std::string_view is --help's text on what --data takes, in sentences, on
 //               lines of up to 64 characters.
 //   has_examples  constexpr bool; true if open() uses Training::batching. Else a recipe
@@ -65,6 +67,9 @@ struct DataRequest {
   /// True if unreadable paths below a folder are left out, and named in OpenedData::notes; else
   /// they are an error.
   bool skip_unreadable = false;
+  /// True if files that are named as text are read as text whatever they look like; else archives
+  /// and tables among them are an error.
+  bool as_text = false;
   std::string tokenizer{};  ///< path of a tokenizer's files, as load_tokenizer() takes it, or empty
   /// Called now and then during slow preparation of data, such as making a token file, with the
   /// bytes done and the bytes of all files. May be empty.
@@ -91,11 +96,12 @@ struct OpenedData {
 
 /// What a data policy offers to the verbs of a binary.
 struct DataFacts {
-  DataUnit unit{};                ///< what a prediction is of
-  std::string_view paths_help{};  ///< what --data takes; empty if the policy has no help
-  bool opens = false;             ///< true if the policy has open()
-  bool has_tokenizer = false;     ///< true if it has tokenizer()
-  bool takes_tokenizer = false;   ///< true if open() reads text through a tokenizer that is named
+  DataUnit unit{};                 ///< what a prediction is of
+  std::string_view paths_help{};   ///< what --data takes; empty if the policy has no help
+  bool opens = false;              ///< true if the policy has open()
+  bool has_tokenizer = false;      ///< true if it has tokenizer()
+  bool takes_tokenizer = false;    ///< true if open() reads text through a tokenizer that is named
+  bool reads_text = false;         ///< true if open() obeys DataRequest::as_text
 };
 
 }  // namespace sinter

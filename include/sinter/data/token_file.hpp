@@ -77,6 +77,7 @@ class TokenFile {
 struct TokenizeOptions {
   int threads = 0;  ///< threads that turn text into tokens; 0 for one per processor
   double seconds_between_notes = 5;  ///< interval of notes of progress, for the work to continue
+  bool text_only = false;            ///< true if a NUL byte in a text is an error, as text has none
   /// Called now and then with the bytes of finished files, as on the disk. May be empty. What it
   /// throws ends the work.
   std::function<void(std::int64_t bytes)> progress{};
@@ -89,8 +90,9 @@ namespace detail {
 /// file is one piece, in memory. The result depends neither on the threads nor on interruptions:
 /// the next call with the same files and tokenizer continues from the work in `out` + ".part". An
 /// existing file that was made of the same files and tokenizer is verified and left unchanged.
-/// throws    FileError, also if `out` exists and was made of something else; ArgumentError if the
-///           tokenizer states no vocabulary, or has no token for a byte
+/// throws    FileError, also if `out` exists and was made of something else, or a text has a NUL byte
+///           where options.text_only; ArgumentError if the tokenizer states no vocabulary, or has no
+///           token for a byte
 void make_token_file(const DataFiles& files, const Tokenizer& tokenizer,
                      const std::filesystem::path& out, const TokenizeOptions& options = {});
 

@@ -130,6 +130,7 @@ class RecipeOf : public RecipeView {
     for_each_policy(All{}, [&]<hook::HasHeadline P>(P*) { data.unit.headline = P::headline; });
     data.paths_help = hook::paths_help<Data>;
     data.takes_tokenizer = hook::takes_tokenizer<Data>;
+    data.reads_text = hook::reads_text<Data>;
     data.opens = hook::HasOpen<Data>;
     data.has_tokenizer = hook::HasTokenizer<Data>;
   }

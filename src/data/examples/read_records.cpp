@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 
+#include "data/archives.hpp"
 #include "data/examples/example_formats.hpp"
 #include "hardware/processors.hpp"
 #include "sinter/data/byte_corpus.hpp"
@@ -142,6 +143,7 @@ ReadRecords read_records(const DataRequest& request, const ExampleFormat& format
   for (std::size_t k = 0; k < texts.size(); ++k) {
     const ByteCorpus::File& file = corpus->files()[k];
     const ExampleFormat& its = format_of(texts[k], format);
+    refuse_archive(file.path, texts[k]);
     try {
       its.read(texts[k], [&](std::int64_t number, ReadTexts read) {
         gathered.take(file.path, its, number, std::move(read));
