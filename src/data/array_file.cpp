@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
+
+#include "sinter/base/float16.hpp"
 
 namespace sinter::detail {
 namespace {
 
 constexpr std::uint64_t max_dimensions = 32, longest_header = std::uint64_t(1) << 20;
+constexpr std::uint64_t block = 1 << 16;  // numbers that are handed on at once
 
 /// A number of `bytes` bytes, as they lie in the file.
 std::uint64_t bits_of(const unsigned char* from, int bytes, bool big_endian) {
@@ -20,14 +24,35 @@ std::uint64_t bits_of(const unsigned char* from, int bytes, bool big_endian) {
   return bits;
 }
 
+double real_of(std::uint64_t bits, int bytes) {
+  if (bytes == 8) return std::bit_cast<double>(bits);
+  if (bytes == 4) return double(std::bit_cast<float>(std::uint32_t(bits)));
+  return double(float(std::bit_cast<Float16>(std::uint16_t(bits))));
+}
+
 double number_of(const unsigned char* from, const ArrayElement& type) {
   const std::uint64_t bits = bits_of(from, type.bytes, type.big_endian);
-  if (type.kind == ArrayElement::Kind::real)
-    return type.bytes == 4 ? double(std::bit_cast<float>(std::uint32_t(bits)))
-                           : std::bit_cast<double>(bits);
+  if (type.kind == ArrayElement::Kind::real) return real_of(bits, type.bytes);
   if (type.kind == ArrayElement::Kind::natural) return double(bits);
   const int unused = 64 - 8 * type.bytes;
   return double(std::int64_t(bits << unused) >> unused);
+}
+
+/// The type that NumPy calls so, if it is read.
+std::optional<ArrayElement> element_of(std::string_view descr) {
+  using enum ArrayElement::Kind;
+  struct Type {
+    std::string_view name;
+    ArrayElement element;
+  };
+  static constexpr Type types[]{
+      {"<f2", {real, 2, false}},    {"<f4", {real, 4, false}},    {"<f8", {real, 8, false}},
+      {"|i1", {whole, 1, false}},   {"<i2", {whole, 2, false}},   {"<i4", {whole, 4, false}},
+      {"<i8", {whole, 8, false}},   {"|u1", {natural, 1, false}}, {"<u2", {natural, 2, false}},
+      {"<u4", {natural, 4, false}}, {"<u8", {natural, 8, false}}, {"|b1", {natural, 1, false}}};
+  const auto* found = std::ranges::find(types, descr, &Type::name);
+  if (found == std::end(types)) return std::nullopt;
+  return found->element;
 }
 
 /// What a type of NumPy's that is not read is called.
@@ -40,8 +65,6 @@ std::string_view word_for(std::string_view descr) {
     case 'a':
     case 'U':
       return "text";
-    case 'b':
-      return "truths";
     case 'c':
       return "complex numbers";
     case 'M':
@@ -62,6 +85,11 @@ ArrayFile::ArrayFile(const std::string& path) : file(path) {
     read_npy(magic);
   else if (magic.starts_with(std::string(2, '\0')))
     read_idx(magic);
+  else if (magic.starts_with("PK"))
+    refuse(
+        "it is a zip archive, such as NumPy's .npz. Save its arrays one by one with numpy.save, "
+        "and "
+        "name these files.");
   else
     refuse(
         "it begins like neither NumPy's .npy (\\x93NUMPY) nor IDX (two zeros). Name such a file.");
@@ -130,29 +158,18 @@ void ArrayFile::read_npy(const std::string& magic) {
   } catch (const std::string& why) {
     refuse(why + ". Save it again with numpy.save.");
   }
-  struct Type {
-    std::string_view name;
-    ArrayElement element;
-  };
-  static constexpr Type types[]{{"<f4", {ArrayElement::Kind::real, 4, false}},
-                                {"<f8", {ArrayElement::Kind::real, 8, false}},
-                                {"<i4", {ArrayElement::Kind::whole, 4, false}},
-                                {"<i8", {ArrayElement::Kind::whole, 8, false}},
-                                {"|u1", {ArrayElement::Kind::natural, 1, false}}};
-  const auto* found = std::ranges::find(types, std::string_view(header.descr), &Type::name);
-  if (found == std::end(types))
-    refuse(
-        fmt::format("it holds {} ('{}'); <f4, <f8, <i4, <i8 and |u1 are read. Save "
-                    "array.astype('<f4') instead.",
-                    word_for(header.descr), printable(header.descr)));
-  if (header.fortran_order)
-    refuse(
-        "its order is Fortran's, column by column. Save numpy.ascontiguousarray(array) instead.");
+  const std::optional<ArrayElement> element = element_of(header.descr);
+  if (!element)
+    refuse(fmt::format(
+        "it holds {} ('{}'); floats (f2, f4, f8), whole numbers (i1 to i8, u1 to u8) and "
+        "truths (b1) are read, little-endian. Save array.astype('<f4') instead.",
+        word_for(header.descr), printable(header.descr)));
   if (header.shape.empty() || header.shape.size() > max_dimensions)
     refuse(fmt::format("it has {} dimensions; 1 to {} are read, the first of which counts rows.",
                        header.shape.size(), max_dimensions));
-  type = found->element;
+  type = *element;
   dimensions = std::move(header.shape);
+  columns_first = header.fortran_order;
 }
 
 /// Computes the sizes, and compares them with that of the file where it is not compressed.
@@ -178,27 +195,71 @@ void ArrayFile::settle() {
 }
 
 void ArrayFile::read(const std::function<void(std::span<const double>)>& take) {
-  constexpr std::uint64_t block = 1 << 16;
-  std::vector<unsigned char> bytes(block * std::size_t(type.bytes));
-  std::vector<double> numbers(block);
-  for (std::uint64_t left = row_count * row_width; left > 0;) {
-    const auto count = std::size_t(std::min(left, block)), size = count * std::size_t(type.bytes);
-    if (file.read(bytes.data(), size) < size)
-      refuse(
-          fmt::format("its shape is ({}), but its numbers end at byte {} of its content. Get the "
-                      "file again.",
-                      fmt::join(dimensions, ", "), file.position()));
-    for (std::size_t k = 0; k < count; ++k)
-      numbers[k] = number_of(bytes.data() + k * std::size_t(type.bytes), type);
-    take(std::span(numbers).first(count));
-    left -= count;
-  }
+  if (held_bytes() > 0)
+    read_columns_first(take);
+  else
+    read_rows(take);
   unsigned char more;
   if (file.read(&more, 1) > 0)
     refuse(
         fmt::format("its shape is ({}), but it goes on after its numbers, at byte {} of its "
                     "content. Get the file again.",
                     fmt::join(dimensions, ", "), file.position() - 1));
+}
+
+std::uint64_t ArrayFile::held_bytes() const {
+  const bool one_way = std::ranges::count_if(dimensions, [](auto d) { return d > 1; }) < 2;
+  return columns_first && !one_way ? row_count * row_width * std::uint64_t(type.bytes) : 0;
+}
+
+/// Reads the next bytes of the numbers.
+void ArrayFile::need_numbers(unsigned char* into, std::size_t bytes) {
+  if (file.read(into, bytes) < bytes)
+    refuse(
+        fmt::format("its shape is ({}), but its numbers end at byte {} of its content. Get the "
+                    "file again.",
+                    fmt::join(dimensions, ", "), file.position()));
+}
+
+void ArrayFile::read_rows(const std::function<void(std::span<const double>)>& take) {
+  std::vector<unsigned char> bytes(block * std::size_t(type.bytes));
+  std::vector<double> numbers(block);
+  for (std::uint64_t left = row_count * row_width; left > 0;) {
+    const auto count = std::size_t(std::min(left, block));
+    need_numbers(bytes.data(), count * std::size_t(type.bytes));
+    for (std::size_t k = 0; k < count; ++k)
+      numbers[k] = number_of(bytes.data() + k * std::size_t(type.bytes), type);
+    take(std::span(numbers).first(count));
+    left -= count;
+  }
+}
+
+/// Reads all numbers, of which those of a column lie together, and hands them on row by row.
+void ArrayFile::read_columns_first(const std::function<void(std::span<const double>)>& take) {
+  std::vector<unsigned char> bytes;
+  for (std::uint64_t left = held_bytes(); left > 0;) {  // memory grows with what is there
+    const auto more = std::size_t(std::min<std::uint64_t>(left, std::uint64_t(64) << 20));
+    bytes.resize(bytes.size() + more);
+    need_numbers(bytes.data() + bytes.size() - more, more);
+    left -= more;
+  }
+  std::vector<std::uint64_t> strides{1}, index(dimensions.size());
+  for (std::uint64_t d : dimensions) strides.push_back(strides.back() * d);
+  std::vector<double> numbers;
+  const std::uint64_t count = row_count * row_width;
+  for (std::uint64_t k = 0, at = 0; k < count; ++k) {
+    numbers.push_back(number_of(bytes.data() + at * std::uint64_t(type.bytes), type));
+    if (numbers.size() == block || k + 1 == count) {
+      take(numbers);
+      numbers.clear();
+    }
+    for (std::size_t d = dimensions.size(); d-- > 0;) {  // to the next number, the last index first
+      at += strides[d];
+      if (++index[d] < dimensions[d]) break;
+      at -= strides[d + 1];
+      index[d] = 0;
+    }
+  }
 }
 
 }  // namespace sinter::detail

@@ -15,17 +15,18 @@ namespace sinter::detail {
 /// The type of the numbers in a file.
 struct ArrayElement {
   enum class Kind { natural, whole, real } kind;  ///< without a sign, with one, floating point
-  int bytes;                                      ///< of each: 1, 2, 4 or 8
+  int bytes;                                      ///< of each: 1, 2, 4 or 8; of a real 2, 4 or 8
   bool big_endian;
 };
 
-/// Reads NumPy's .npy and MNIST's IDX, also compressed. Numbers are read in the order in which they
-/// lie, the last index first.
+/// Reads NumPy's .npy and MNIST's IDX, also compressed. Numbers are given row by row, the last index
+/// first, in whichever order they lie.
 class ArrayFile {
   DecompressedFile file;
   ArrayElement type{};
   std::vector<std::uint64_t> dimensions;
   std::uint64_t row_count = 0, row_width = 0;
+  bool columns_first = false;  // numbers lie with the first index first (Fortran's order)
 
  public:
   /// Reads the header.
@@ -40,6 +41,9 @@ class ArrayFile {
   std::uint64_t rows() const { return row_count; }
   std::uint64_t width() const { return row_width; }
   FileState state() const;
+  /// Bytes of memory that read() takes: those of all numbers as they lie, if that is not row by row;
+  /// else 0.
+  std::uint64_t held_bytes() const;
 
   /// Calls take(numbers) with all numbers, block by block. It may be called once.
   /// throws    FileError if they are fewer than the header says, or anything follows them
@@ -50,6 +54,9 @@ class ArrayFile {
 
  private:
   std::string need(std::size_t bytes);
+  void need_numbers(unsigned char* into, std::size_t bytes);
+  void read_rows(const std::function<void(std::span<const double>)>& take);
+  void read_columns_first(const std::function<void(std::span<const double>)>& take);
   void read_idx(const std::string& magic);
   void read_npy(const std::string& magic);
   void settle();

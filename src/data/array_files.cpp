@@ -38,13 +38,15 @@ void require_width(const ArrayFile& file, int width, const char* option) {
 /// Refuses before a large allocation drives the machine out of memory.
 void require_memory(const ArrayFile& file) {
   const AvailableMemory available = available_memory();
-  const std::uint64_t numbers = file.rows() * file.width(),
-                      most = std::uint64_t(available.bytes) / sizeof(float);
-  if (numbers > most)
-    file.refuse(
-        fmt::format("it has {} numbers, which are kept in memory as 4 bytes each, but {} {} "
-                    "bytes. Give fewer rows.",
-                    numbers, available.bound, available.bytes));
+  const std::uint64_t numbers = file.rows() * file.width(), held = file.held_bytes(),
+                      bytes = std::uint64_t(available.bytes);
+  if (held > bytes || numbers > (bytes - held) / sizeof(float))
+    file.refuse(fmt::format(
+        "it has {} numbers, which are kept in memory as 4 bytes each{}, but {} {} bytes. Give "
+        "fewer "
+        "rows.",
+        numbers, held > 0 ? ", and while they are read as they lie, column by column" : "",
+        available.bound, available.bytes));
 }
 
 std::vector<float> read_numbers(ArrayFile& file, double divisor) {

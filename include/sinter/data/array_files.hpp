@@ -19,11 +19,12 @@ struct ArrayFilesOptions {
 
 namespace detail {
 /// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
-/// .npy (versions 1 to 3; little-endian <f4, <f8, <i4, <i8 or |u1; C order) or IDX, the format of
-/// MNIST. Their bytes show which; either may be compressed (DecompressedFile). A row may have any
-/// number of dimensions, which become one. Numbers become floats; inputs are divided by
-/// options.divisor. floor(held_out · rows) rows, drawn by split_seed, are held out, in their order.
-/// Both files are kept in memory, as floats.
+/// .npy (versions 1 to 3; in C or Fortran order; little-endian numbers: f2, f4, f8, i1, i2, i4, i8,
+/// u1, u2, u4, u8 and b1, whose truths are 0 and 1) or IDX, the format of MNIST. Their bytes show
+/// which; either may be compressed (DecompressedFile). A row may have any number of dimensions, which
+/// become one. Numbers become floats; inputs are divided by options.divisor. floor(held_out · rows)
+/// rows, drawn by split_seed, are held out, in their order. Both files are kept in memory, as floats;
+/// a file in Fortran order also as it lies, while it is read.
 /// throws    FileError for a file of another format, or one that is damaged, cut short, longer than
 ///           it states, or has rows of another width, a non-finite number or an invalid class; also
 ///           if the files have different numbers of rows, or need more memory than the machine has;
