@@ -152,6 +152,17 @@ TEST_CASE("data after compressed data must be compressed, too") {
   }
 }
 
+TEST_CASE("zeros behind gzip data are passed over, as gzip does") {
+  TemporaryFolder folder;
+  const std::string bytes = packed(formats[0], "a text");
+  for (std::size_t zeros : {1, 512, 1'000'000}) {
+    const std::string padding(zeros, '\0');
+    CHECK(answer_to(folder, bytes + padding).content == "a text");
+    CHECK(answer_to(folder, bytes + padding + bytes).content == "a texta text");
+    CHECK(!answer_to(folder, bytes + padding + "x").error.empty());
+  }
+}
+
 TEST_CASE("a name that promises compression is held to it") {
   TemporaryFolder folder;
   CHECK(contains(answer_to(folder, "plain", "a.gz").error,
