@@ -11,8 +11,8 @@ namespace {
 ExampleFormat format_of(std::uint8_t first) {
   if (first % 5 == 0) return dialogue_format();
   if (first % 5 < 3) return json_lines_format(first % 5 == 1 ? "a" : "", "b");
-  if (first % 5 == 3) return table_format({"a", "b", true, true});
-  return table_format({"2", "1", first % 2 == 0, false});
+  if (first % 5 == 3) return table_format({"a", "b", ',', true});
+  return table_format({"2", "1", first % 2 == 0 ? ';' : '\t', false});
 }
 
 }  // namespace

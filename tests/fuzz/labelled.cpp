@@ -13,7 +13,7 @@ namespace {
 
 ExampleFormat format_of(std::uint8_t first, const LabelledFields& fields) {
   if (first % 3 == 0) return labelled_lines_format(fields);
-  return labelled_table_format(fields, first % 3 == 1, true);
+  return labelled_table_format(fields, first % 3 == 1 ? ',' : '\t', true);
 }
 
 }  // namespace

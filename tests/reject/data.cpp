@@ -54,6 +54,10 @@ struct mine : Recipe<Mlp<{.in = 4, .out = 3}>, ArrayFiles<{.in = 4, .out = 3, .c
 // Must not compile, json_lines_label: JsonLines: the second name, that of the field to learn, is empty
 struct mine : Recipe<SmallGpt2, JsonLines<"text", "", {.text = 8, .label = 8}>> {};
 
+// Must not compile, labelled_class_names: LabelledText: the names of the classes are not as many as its .classes
+struct mine
+    : Recipe<Labeller<>, LabelledText<"label", "a", "", {.context = 16}, "good, bad, so so">> {};
+
 // Must not compile, labelled_few_classes: LabelledText: the model has fewer classes than the data
 struct mine : Recipe<Labeller<>, LabelledText<"label", "a", "", {.context = 16, .classes = 3}>> {};
 

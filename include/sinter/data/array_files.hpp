@@ -19,8 +19,8 @@ struct ArrayFilesOptions {
 
 namespace detail {
 /// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
-/// .npy (versions 1 to 3; in C or Fortran order; little-endian numbers: f2, f4, f8, i1, i2, i4, i8,
-/// u1, u2, u4, u8 and b1, whose truths are 0 and 1) or IDX, the format of MNIST. Their bytes show
+/// .npy (versions 1 to 3, in C or Fortran order) or IDX, the format of MNIST. Numbers of .npy are
+/// little-endian: f2, f4, f8, i1 to i8, u1 to u8, and b1, whose truths are 0 and 1. Their bytes show
 /// which; either may be compressed (DecompressedFile). A row may have any number of dimensions, which
 /// become one. Numbers become floats; inputs are divided by options.divisor. floor(held_out · rows)
 /// rows, drawn by split_seed, are held out, in their order. Both files are kept in memory, as floats;

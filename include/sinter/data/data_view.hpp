@@ -15,6 +15,8 @@
 //               DataRequest::tokenizer names (from --tokenizer), or its own if that is empty.
 //   reads_text  constexpr bool; true if open() reads plain text, and refuses files that are none
 //               unless DataRequest::as_text is set. Else --as-text is an error.
+//   class_names constexpr std::string_view names the classes that are learnt, with commas between;
+//               predict prints these names.
 //   paths_help  constexpr std::string_view is --help's text on what --data takes, in sentences, on
 //               lines of up to 64 characters.
 //   has_examples  constexpr bool; true if open() uses Training::batching. Else a recipe
@@ -102,6 +104,7 @@ struct DataFacts {
   bool has_tokenizer = false;      ///< true if it has tokenizer()
   bool takes_tokenizer = false;    ///< true if open() reads text through a tokenizer that is named
   bool reads_text = false;         ///< true if open() obeys DataRequest::as_text
+  std::string_view class_names{};  ///< of the classes that it has, with commas between; or empty
 };
 
 }  // namespace sinter

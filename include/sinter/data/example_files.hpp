@@ -27,11 +27,15 @@ struct BadRecordRule {
 
 /// The separator between the fields of a table.
 enum class Separator : std::uint8_t {
-  tab,   // TSV: fields are taken literally, without quotes (IANA's text/tab-separated-values)
-  comma  // CSV: a field may be in quotes, and then hold commas, line breaks and "" (RFC 4180)
+  tab,       // TSV: fields are taken literally, without quotes (IANA's text/tab-separated-values)
+  comma,     // CSV: a field may be in quotes, and then hold commas, line breaks and "" (RFC 4180)
+  semicolon  // CSV of countries that write a decimal comma: as `comma`, with semicolons instead
 };
 /// The name of a separator, as options print it.
-constexpr std::string_view name_of(Separator s) { return s == Separator::tab ? "tab" : "comma"; }
+constexpr std::string_view name_of(Separator s) {
+  constexpr std::string_view names[] = {"tab", "comma", "semicolon"};
+  return names[int(s)];
+}
 
 /// The columns of a table that make examples.
 struct TableColumns {
@@ -42,9 +46,10 @@ struct TableColumns {
 
 /// The format of records of texts.
 enum class TextFormat : std::uint8_t {
-  tsv,        // tables, as Separator::tab
-  csv,        // tables, as Separator::comma
-  json_lines  // one object per line
+  tsv,            // tables, as Separator::tab
+  csv,            // tables, as Separator::comma
+  json_lines,     // one object per line
+  csv_semicolons  // tables, as Separator::semicolon
 };
 /// The name of a format, as options print it.
 constexpr std::string_view name_of(TextFormat format) {
@@ -55,6 +60,8 @@ constexpr std::string_view name_of(TextFormat format) {
       return "csv";
     case TextFormat::json_lines:
       return "json_lines";
+    case TextFormat::csv_semicolons:
+      return "csv_semicolons";
   }
   return "";
 }
@@ -65,6 +72,8 @@ struct LabelledColumns {
   int classes = 2;                        ///< labels are whole numbers below this
   TextFormat format = TextFormat::tsv;    ///< format of the files
   bool header = true;  ///< true if the first line of a table names the columns; else by number
+  /// Names of the classes, with commas between, which labels then are; empty if labels are numbers.
+  std::string_view names{};
 };
 
 namespace detail {

@@ -13,7 +13,7 @@ struct LabelledTextOptions {
   /// size of --tokenizer's vocabulary, including its marks (labelled_marks_of); by default that of
   /// bytes
   int vocabulary = byte_example_vocabulary;
-  int classes = 2;     ///< labels are whole numbers from 0 to classes - 1
+  int classes = 2;     ///< labels are whole numbers from 0 to classes - 1, or names of classes
   bool types = false;  ///< true if a batch has the type of each token, as Bert's .pairs takes it
   TextFormat format = TextFormat::tsv;  ///< format of the records
   bool header =
@@ -35,20 +35,34 @@ template <LabelledTextOptions O>
 SINTER_RULE(HeaderIsOfATable, O.header || O.format != TextFormat::json_lines,
             "LabelledText: .header = false with JSON lines. Why: it says that a table has no line "
             "of names; fields of JSON lines always have names. Fix: leave .header out.");
+
+/// The number of names in a list with commas between; 0 if it is empty.
+constexpr int name_count(std::string_view names) {
+  return names.empty() ? 0 : int(std::ranges::count(names, ',')) + 1;
+}
+template <LabelledTextOptions O, Text Names>
+SINTER_RULE(
+    EachClassHasAName, name_count(Names.view()) == 0 || name_count(Names.view()) == O.classes,
+    "LabelledText: the names of the classes are not as many as its .classes. Why: the first "
+    "name is that of class 0, the next that of class 1, and so on. Fix: name each class "
+    "once, with commas between, as in \"negative, positive\" with .classes = 2.");
 }  // namespace detail
 
 /// Texts with a class each, or pairs of texts: LabelledText<"label", "sentence"> and
 /// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON
-/// lines; other ones are ignored. Labels are whole numbers. A batch has the tokens, with the option
-/// `types` their types, and a class for each sequence. A model that fits is Bert<{.labels = 2}>, or
-/// one of your own that takes g.targets(pooled(0)). LabelledSet describes how texts are cut; they
-/// are bytes, or with another vocabulary the tokens of --tokenizer. The last records are held out.
+/// lines; other ones are ignored. Labels are whole numbers, or the words of Names, a list with commas
+/// between: LabelledText<"label", "sentence", "", {.classes = 2}, "negative, positive">. A batch has
+/// the tokens, with the option `types` their types, and a class for each sequence. A model that fits
+/// is Bert<{.labels = 2}>, or one of your own that takes g.targets(pooled(0)). LabelledSet describes
+/// how texts are cut; they are bytes, or with another vocabulary the tokens of --tokenizer. The last
+/// records are held out.
 template <detail::Text Label, detail::Text First, detail::Text Second = "",
-          LabelledTextOptions O = {}>
+          LabelledTextOptions O = {}, detail::Text Names = "">
 struct LabelledText {
   using slot = slot::data;
   using Options = LabelledTextOptions;
-  using rules = RuleList<detail::LabelAndTextHaveNames<Label, First>, detail::HeaderIsOfATable<O>>;
+  using rules = RuleList<detail::LabelAndTextHaveNames<Label, First>, detail::HeaderIsOfATable<O>,
+                         detail::EachClassHasAName<O, Names>>;
   using model_rules =
       RuleList<detail::SequencesHaveClasses, detail::TypesAreTaken, detail::TypesSuffice,
                detail::ClassesSuffice, detail::ClassesArePredicted, detail::ClassesSeeNoPadding>;
@@ -60,6 +74,8 @@ struct LabelledText {
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
+  /// The names of the classes, with commas between; empty if they have numbers alone.
+  static constexpr std::string_view class_names = Names.view();
   static constexpr DataUnit unit = sequence_unit;
   static constexpr std::string_view paths_help =
       "Files and folders of texts with a class each: TSV, CSV or JSON\n"
@@ -71,7 +87,7 @@ struct LabelledText {
   }
   static OpenedData open(const Options& o, const DataRequest& request) {
     return detail::open_labelled_text(
-        request, {Label.text, First.text, Second.text, o.classes, o.format, o.header},
+        request, {Label.text, First.text, Second.text, o.classes, o.format, o.header, class_names},
         detail::example_tokenizer(request.tokenizer, o.vocabulary), form(o), {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }

@@ -204,6 +204,8 @@ SINTER_VALUE_HOOK(std::string_view, paths_help, {});
 SINTER_VALUE_HOOK(bool, takes_tokenizer, false);
 /// `reads_text` is true if open() reads plain text and obeys DataRequest::as_text.
 SINTER_VALUE_HOOK(bool, reads_text, false);
+/// `class_names` are the names of the classes that labels stand for, with commas between.
+SINTER_VALUE_HOOK(std::string_view, class_names, {});
 /// `has_examples` is true if open() uses DataRequest::Training::batching.
 SINTER_VALUE_HOOK(bool, has_examples, false);
 
@@ -224,7 +226,7 @@ auto hooks_of(std::type_identity<slot::precision>)
 auto hooks_of(std::type_identity<slot::data>)
     -> AllSlotsHooks::With<hook::open_hook, hook::tokenizer_hook, hook::prompt_hook,
                            hook::unit_hook, hook::paths_help_hook, hook::takes_tokenizer_hook,
-                           hook::reads_text_hook, hook::has_examples_hook>;
+                           hook::reads_text_hook, hook::class_names_hook, hook::has_examples_hook>;
 template <class P>
 using HooksFor = decltype(hooks_of(std::type_identity<typename P::slot>{}));
 

@@ -131,6 +131,7 @@ class RecipeOf : public RecipeView {
     data.paths_help = hook::paths_help<Data>;
     data.takes_tokenizer = hook::takes_tokenizer<Data>;
     data.reads_text = hook::reads_text<Data>;
+    data.class_names = hook::class_names<Data>;
     data.opens = hook::HasOpen<Data>;
     data.has_tokenizer = hook::HasTokenizer<Data>;
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "data/class_names.hpp"
 #include "data/examples/example_formats.hpp"
 #include "data/examples/read_records.hpp"
 #include "sinter/data/example_source.hpp"
@@ -105,6 +106,28 @@ OpenedData sources_of(Read read, const DataRequest& request, const ExampleFormat
   return opened;
 }
 
+char character_of(Separator separator) {
+  return separator == Separator::tab ? '\t' : separator == Separator::comma ? ',' : ';';
+}
+Separator separator_of(TextFormat format) {
+  if (format == TextFormat::csv_semicolons) return Separator::semicolon;
+  return format == TextFormat::csv ? Separator::comma : Separator::tab;
+}
+
+/// The names of classes, of which the recipe has a list.
+/// throws    ArgumentError if a name is empty, or comes twice
+std::vector<std::string> class_names(const LabelledColumns& columns) {
+  std::vector<std::string> names = names_in(columns.names);
+  std::vector<std::string> sorted = names;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) != sorted.end() || (!sorted.empty() && sorted[0].empty()))
+    throw ArgumentError(fmt::format(
+        "The recipe's names of classes are \"{}\", of which one is empty or comes twice. Name "
+        "each class once.",
+        columns.names));
+  return names;
+}
+
 template <class Set, class Form>
 OpenedData open_examples(const DataRequest& request, const ExampleFormat& format,
                          const Tokenizer& tokenizer, const Form& form, BadRecordRule rule) {
@@ -135,18 +158,22 @@ OpenedData open_json_lines(const DataRequest& request, std::string_view context,
 OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule) {
   const TableFormat format{std::string(columns.context), std::string(columns.label),
-                           columns.separator == Separator::comma, columns.header};
+                           character_of(columns.separator), columns.header};
   return open_examples<ExampleSet>(request, table_format(format), tokenizer, limits, rule);
 }
 
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule) {
-  LabelledFields fields{{std::string(columns.first)}, std::string(columns.label), columns.classes};
+  LabelledFields fields{{std::string(columns.first)},
+                        std::string(columns.label),
+                        columns.classes,
+                        class_names(columns)};
   if (!columns.second.empty()) fields.texts.emplace_back(columns.second);
   const ExampleFormat format =
       columns.format == TextFormat::json_lines
           ? labelled_lines_format(fields)
-          : labelled_table_format(fields, columns.format == TextFormat::csv, columns.header);
+          : labelled_table_format(fields, character_of(separator_of(columns.format)),
+                                  columns.header);
   form.pairs = !columns.second.empty();
   return sources_of(read_into(std::make_shared<LabelledSet>(tokenizer, form, columns.classes),
                               request, format, tokenizer, rule),

@@ -2,18 +2,34 @@
 #include "data/examples/example_formats.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "sinter/files/io.hpp"
 
 namespace sinter::detail {
 
+std::int32_t LabelledFields::class_named(std::string_view text) const {
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) throw refusal(text);
+  return std::int32_t(found - names.begin());
+}
+
 std::string LabelledFields::expected() const {
+  if (!names.empty()) return fmt::format("one of the classes {}", fmt::join(names, ", "));
   return fmt::format("a whole number from 0 to {}", classes - 1);
 }
 
 BadRecord LabelledFields::refusal(std::string_view shown) const {
-  return BadRecord(fmt::format("its label \"{}\" is {}, and not {}", label,
-                               shown.empty() ? "empty" : printable(shown, 40), expected()));
+  const bool is_word = names.empty() && shown.find_first_not_of(" +-.0123456789") != shown.npos;
+  return BadRecord(fmt::format(
+      "its label \"{}\" is {}, and not {}{}", label, shown.empty() ? "empty" : printable(shown, 40),
+      expected(),
+      is_word
+          ? ". If labels are words, name them in their order behind the options of LabelledText, "
+            "as in \"negative, positive\""
+          : ""));
 }
 
 }  // namespace sinter::detail

@@ -57,7 +57,8 @@ ExampleFormat dialogue_format();
 /// Which columns of a table are read.
 struct TableFormat {
   std::string context, label;  ///< names, or numbers from 1; without a context, texts alone
-  bool commas, header;         ///< CSV, else TSV; whether the first line names the columns
+  char separator;              ///< of fields: a tab in TSV, a comma or a semicolon in CSV
+  bool header;                 ///< whether the first line names the columns
 };
 /// The place of a column, from 0, that `header` names; without a header names are numbers from 1.
 /// throws    BadFile, where `source`, which has the header, does not name it exactly once
@@ -71,7 +72,7 @@ ExampleFormat table_format(const TableFormat& format);
 bool is_parquet(std::string_view file);
 /// Whether this build has Arrow.
 bool reads_parquet();
-/// The same columns of a Parquet file, with its rows numbered from 1. `commas` is nothing to it.
+/// The same columns of a Parquet file, with its rows numbered from 1. `separator` is nothing to it.
 /// Reading throws BadFile where the file is damaged, does not have such columns or has them with
 /// another type, or where this build has no Arrow, or where the texts' tokens, or a page of the file,
 /// would not fit into `memory` (available_memory() without it). At any time a few thousand rows are
@@ -82,10 +83,14 @@ ExampleFormat json_lines_format(std::string_view context, std::string_view label
 
 /// Which fields of a record are a labelled text; see the policy LabelledText.
 struct LabelledFields {
-  std::vector<std::string> texts;  ///< one or two
-  std::string label;               ///< a whole number
-  int classes;                     ///< which is below it
+  std::vector<std::string> texts;    ///< one or two
+  std::string label;                 ///< a whole number, or one of `names`
+  int classes;                       ///< numbers are below it
+  std::vector<std::string> names{};  ///< of the classes, in their order; empty if they have none
 
+  /// The number of the class that a label names.
+  /// throws    BadRecord if none has that name
+  std::int32_t class_named(std::string_view text) const;
   /// What the label's field must hold, in words.
   std::string expected() const;
   /// Why a label is none, in words. `shown` is what it is.
@@ -93,8 +98,8 @@ struct LabelledFields {
 };
 /// Objects with these fields.
 ExampleFormat labelled_lines_format(const LabelledFields& fields);
-/// Tables with these columns, which are numbers from 1 without a `header`; CSV with `commas`, else
-/// TSV. Reading throws BadFile as that of table_format() does, and for Parquet.
-ExampleFormat labelled_table_format(const LabelledFields& fields, bool commas, bool header);
+/// Tables with these columns, which are numbers from 1 without a `header`. Reading throws BadFile as
+/// that of table_format() does, and for Parquet.
+ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header);
 
 }  // namespace sinter::detail

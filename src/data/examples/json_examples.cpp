@@ -108,6 +108,10 @@ ExampleFormat labelled_lines_format(const LabelledFields& fields) {
               for (const std::string& name : fields->texts)
                 record.turns.push_back(text_in(object, name));
               const Json& label = field(object, fields->label);
+              if (!fields->names.empty()) {
+                record.label = fields->class_named(text_of(label, "the label"));
+                return record;
+              }
               if (!label.is_number_unsigned() ||
                   label.get<std::uint64_t>() >= std::uint64_t(fields->classes))
                 throw fields->refusal(label.dump());

@@ -22,11 +22,12 @@ struct Record {
 /// Goes through the records of a file.
 class Records {
   std::string_view rest;
-  bool commas;
+  char separator;
+  bool quotes;  // whether fields may be in quotes
   std::int64_t line = 1;
 
  public:
-  Records(std::string_view file, bool c) : rest(file), commas(c) {
+  Records(std::string_view file, char s) : rest(file), separator(s), quotes(s != '\t') {
     if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // a byte order mark
   }
 
@@ -37,9 +38,9 @@ class Records {
     if (rest.empty()) return std::nullopt;
     Record record{line, {}, {}};
     for (;;) {
-      record.fields.push_back(commas && rest.starts_with('"') ? quoted() : plain(record));
+      record.fields.push_back(quotes && rest.starts_with('"') ? quoted() : plain(record));
       if (rest.empty() || at_end_of_line()) break;
-      if (rest[0] != separator()) {
+      if (rest[0] != separator) {
         record.problem =
             fmt::format("field {} goes on behind its closing quote", record.fields.size());
         rest.remove_prefix(std::min(rest.find('\n'), rest.size()));
@@ -52,7 +53,6 @@ class Records {
   }
 
  private:
-  char separator() const { return commas ? ',' : '\t'; }
   bool at_end_of_line() const { return rest.starts_with('\n') || rest.starts_with("\r\n"); }
   void end_line() {
     const std::size_t end = rest.find('\n');
@@ -60,11 +60,12 @@ class Records {
     ++line;
   }
   std::string plain(Record& record) {
-    std::size_t size = std::min(rest.find_first_of(commas ? ",\n" : "\t\n"), rest.size());
+    const char ends[] = {separator, '\n'};
+    std::size_t size = std::min(rest.find_first_of({ends, 2}), rest.size());
     if (size > 0 && size < rest.size() && rest[size] == '\n' && rest[size - 1] == '\r') --size;
     const std::string_view field = rest.substr(0, size);
     rest.remove_prefix(size);
-    if (commas && field.find('"') != field.npos)
+    if (quotes && field.find('"') != field.npos)
       record.problem = fmt::format("field {} has a quote, but does not begin with one",
                                    record.fields.size() + 1);
     return std::string(field);
@@ -92,9 +93,32 @@ constexpr std::string_view first_line = "its first line";
 /// How a table is written, and what is read of it.
 struct Layout {
   std::vector<std::string> columns;  // names, or numbers from 1
-  bool commas, header;
+  char separator;
+  bool header;
   std::function<ExampleTexts(std::vector<std::string> fields)> of_fields;  // of these columns
+  bool labelled = false;  // of LabelledText, whose option for the separator has another name
 };
+
+/// A separator of fields, as recipes call it.
+struct SeparatorName {
+  char separator;
+  std::string_view many, of_columns, of_labelled;
+};
+constexpr SeparatorName separators[] = {
+    {'\t', "tabs", ".separator = Separator::tab", ".format = TextFormat::tsv"},
+    {',', "commas", ".separator = Separator::comma", ".format = TextFormat::csv"},
+    {';', "semicolons", ".separator = Separator::semicolon",
+     ".format = TextFormat::csv_semicolons"}};
+
+const SeparatorName& separator_name(char separator) {
+  return *std::ranges::find(separators, separator, &SeparatorName::separator);
+}
+
+/// What to do where another separator fits, in words that follow an error.
+std::string advice_of(const SeparatorName& other, bool labelled) {
+  return fmt::format(". With {} between its fields it fits: give the recipe's data {}", other.many,
+                     labelled ? other.of_labelled : other.of_columns);
+}
 
 /// Where the columns of a layout are in a file.
 struct Places {
@@ -110,17 +134,62 @@ struct Places {
           fmt::format("it has {} fields, and the first line has {}", row.fields.size(), width));
     const std::size_t last = std::ranges::max(columns);
     if (last >= width)
-      throw BadRecord(fmt::format("it has {} fields, and number {} is asked for", width, last + 1));
+      throw BadRecord(fmt::format("it has {} fields, and number {} is asked for{}", width, last + 1,
+                                  advice(row.fields.front(), last)));
     std::vector<std::string> fields;
     fields.reserve(columns.size());
     for (std::size_t column : columns) fields.push_back(row.fields[column]);
     return layout->of_fields(std::move(fields));
   }
+
+ private:
+  /// Which other separator would cut a row of one field into more than `least`, as an advice.
+  std::string advice(const std::string& row, std::size_t least) const {
+    if (width > 1) return "";
+    for (const SeparatorName& other : separators)
+      if (std::size_t(std::ranges::count(row, other.separator)) >= least)
+        return advice_of(other, layout->labelled);
+    return "";
+  }
 };
+
+/// The first line of a table; none if it is empty.
+/// throws    BadFile
+std::optional<Record> first_record(std::string_view file, char separator) {
+  return Records(file, separator).next();
+}
+
+/// Which other separator would give a table the columns of its layout, in words that follow an error;
+/// empty if none would.
+std::string other_separator(std::string_view file, const Layout& layout) {
+  for (const SeparatorName& other : separators) try {
+      const std::optional<Record> header = first_record(file, other.separator);
+      for (const std::string& name : layout.columns)
+        (void)column_of(name, &header->fields, first_line);
+      return advice_of(other, layout.labelled);
+    } catch (const BadFile&) {
+    }
+  return "";
+}
+
+/// The places of a layout's columns in a table.
+/// throws    BadFile
+std::vector<std::size_t> places_of(std::string_view file, const Layout& layout,
+                                   const std::vector<std::string>* header) {
+  std::vector<std::size_t> places;
+  try {
+    for (const std::string& name : layout.columns)
+      places.push_back(column_of(name, header, first_line));
+  } catch (const BadFile& bad) {
+    if (!header) throw;
+    throw BadFile(bad.what() + other_separator(file, layout));
+  }
+  return places;
+}
 
 void read_table(std::string_view file, const OnRecord& on_record,
                 const std::shared_ptr<const Layout>& layout) {
-  Records records(file, layout->commas);
+  Records records(file, layout->separator);
   std::optional<Record> record = records.next();
   if (!record) return;
   std::optional<std::vector<std::string>> header;
@@ -128,9 +197,8 @@ void read_table(std::string_view file, const OnRecord& on_record,
     if (!record->problem.empty()) throw BadFile("in its first line, " + record->problem);
     header = record->fields;
   }
-  auto places = std::make_shared<Places>(Places{layout, {}, record->fields.size()});
-  for (const std::string& name : layout->columns)
-    places->columns.push_back(column_of(name, header ? &*header : nullptr, first_line));
+  const auto places = std::make_shared<const Places>(
+      Places{layout, places_of(file, *layout, header ? &*header : nullptr), record->fields.size()});
   if (header) record = records.next();
   for (; record; record = records.next()) {
     const std::int64_t line = record->line;
@@ -139,10 +207,10 @@ void read_table(std::string_view file, const OnRecord& on_record,
 }
 
 /// What a row of any table must be.
-std::string expected_of_rows(bool commas) {
-  return fmt::format(
-      "Each row must have as many fields as the first, {}",
-      commas ? "with commas between, and quotes as RFC 4180 has them" : "with tabs between");
+std::string expected_of_rows(char separator) {
+  return fmt::format("Each row must have as many fields as the first, with {} between{}",
+                     separator_name(separator).many,
+                     separator == '\t' ? "" : ", and quotes as RFC 4180 has them");
 }
 
 /// The format of tables whose Parquet files are read so.
@@ -160,6 +228,7 @@ ExampleFormat format_of(Layout layout, std::string expected, ExampleFormat parqu
 
 /// throws    BadRecord if it is no class
 std::int32_t label_of(const std::string& text, const LabelledFields& fields) {
+  if (!fields.names.empty()) return fields.class_named(text);
   std::int32_t label = -1;
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, label);
@@ -196,28 +265,29 @@ std::size_t column_of(const std::string& name, const std::vector<std::string>* h
 ExampleFormat table_format(const TableFormat& format) {
   const bool alone = format.context.empty();
   Layout layout{
-      {format.label}, format.commas, format.header, [alone](std::vector<std::string> row) {
+      {format.label}, format.separator, format.header, [alone](std::vector<std::string> row) {
         return ExampleTexts{std::move(row), alone};
       }};
   if (!alone) layout.columns.insert(layout.columns.begin(), format.context);
-  return format_of(std::move(layout), expected_of_rows(format.commas) + ".",
+  return format_of(std::move(layout), expected_of_rows(format.separator) + ".",
                    parquet_format(format));
 }
 
-ExampleFormat labelled_table_format(const LabelledFields& fields, bool commas, bool header) {
-  Layout layout{fields.texts, commas, header,
+ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header) {
+  Layout layout{fields.texts, separator, header,
                 [fields](std::vector<std::string> row) -> ExampleTexts {
                   const std::int32_t label = label_of(row.back(), fields);
                   row.pop_back();
                   return {std::move(row), false, label};
-                }};
+                },
+                true};
   layout.columns.push_back(fields.label);
   ExampleFormat parquet{"row", "rows", "Labelled texts are read from TSV, CSV and JSON lines.",
                         [](std::string_view, const OnRecord&) {
                           throw BadFile("it is a Parquet file, which is not read with labels");
                         }};
   return format_of(std::move(layout),
-                   fmt::format("{}, and in the column \"{}\" {}.", expected_of_rows(commas),
+                   fmt::format("{}, and in the column \"{}\" {}.", expected_of_rows(separator),
                                fields.label, fields.expected()),
                    std::move(parquet));
 }

@@ -60,6 +60,18 @@ TEST_CASE("quotes are those of RFC 4180 in CSV, and letters in TSV") {
   refuses<Csv>("a,b\n1\"2,3\n", "field 1 has a quote, but does not begin with one");
 }
 
+TEST_CASE("semicolons separate fields as commas do, and an error names the separator that fits") {
+  using Semicolons = Columns<"a", "b", {.separator = Separator::semicolon}>;
+  CHECK(shown<Semicolons>("a;b\n1,5;\"2;\"\r\n;3\n") == "1,5<2;><3>");
+  refuses<Tsv>(
+      "a;b\n1;2\n",
+      "names the column \"a\" nowhere; it names a;b. With semicolons between its fields it "
+      "fits: give the recipe's data .separator = Separator::semicolon. Each row must");
+  refuses<Csv>("a\tb\n1\t2\n", ".separator = Separator::tab");
+  refuses<Semicolons>("a;b\n1;2;3\n", "with semicolons between, and quotes as RFC 4180 has them");
+  CHECK(name_of(Separator::semicolon) == "semicolon");
+}
+
 TEST_CASE("a row with more or fewer fields is bad, and so are names that are not there or twice") {
   refuses<Tsv>("a\tb\n1\t2\n1\n", "line 3 of '");
   refuses<Tsv>("a\tb\n1\t2\t3\n", "it has 3 fields, and the first line has 2");

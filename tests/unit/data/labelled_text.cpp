@@ -120,6 +120,39 @@ TEST_CASE("a label that is no class is an error with file, line and what is expe
   refuses<JsonPairs>("{}", "with the fields \"a\" and \"b\", texts, and \"label\"");
 }
 
+TEST_CASE("labels that are words are the classes that the recipe names, in its order") {
+  using Named = LabelledText<"label", "text", "", {.classes = 3}, "negative, positive,so so">;
+  using NamedJson = LabelledText<"label", "text", "", {.format = TextFormat::json_lines}, "no,yes">;
+  CHECK(shown<Named>("label\ttext\npositive\tgood\nso so\tx\nnegative\tbad\n") ==
+        "[good|1 [x|2 [bad|0 ");
+  CHECK(shown<NamedJson>("{\"label\": \"yes\", \"text\": \"a\"}\n") == "[a|1 ");
+  CHECK(Named::class_names == "negative, positive,so so");
+  const std::string expected = "one of the classes negative, positive, so so";
+  refuses<Named>("label\ttext\nPositive\ta\n",
+                 "its label \"label\" is Positive, and not " + expected);
+  refuses<Named>("label\ttext\n1\ta\n", "is 1, and not " + expected);
+  refuses<NamedJson>("{\"label\": 1, \"text\": \"a\"}\n", "the label is no text, but 1");
+  refuses<Tsv>("text\tlabel\na\tpos\n",
+               "If labels are words, name them in their order behind the options of LabelledText");
+  using Twice = LabelledText<"label", "text", "", {}, "a, a">;
+  CHECK(contains(message_of<ArgumentError>([] { shown<Twice>("label\ttext\na\tb\n"); }),
+                 "one is empty or comes twice"));
+}
+
+TEST_CASE(
+    "fields may have semicolons between, and a table with another separator is told its option") {
+  using Semicolons = LabelledText<"label", "text", "", {.format = TextFormat::csv_semicolons}>;
+  CHECK(shown<Semicolons>("text;label\n\"a; \"\"b\"\"\";1\n1,5;0\n") == "[a; \"b\"|1 [1,5|0 ");
+  refuses<Tsv>("text,label\na,1\n",
+               "With commas between its fields it fits: give the recipe's data .format = "
+               "TextFormat::csv. Each row must");
+  refuses<Tsv>("text;label\na;1\n", ".format = TextFormat::csv_semicolons");
+  refuses<Csv>("text\tlabel\na\t1\n", ".format = TextFormat::tsv");
+  refuses<Numbered>("a,1\n",
+                    "number 2 is asked for. With commas between its fields it fits: give the "
+                    "recipe's data .format = TextFormat::csv.");
+}
+
 TEST_CASE("tables without these columns, and Parquet, are refused") {
   refuses<Tsv>("text\tclass\na\t1\n", "names the column \"label\" nowhere; it names text, class");
   refuses<Tsv>("text\tlabel\na\n", "it has 1 fields, and the first line has 2");

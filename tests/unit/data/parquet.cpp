@@ -135,7 +135,7 @@ TEST_CASE("a file that stands for more text than memory is refused before it is 
   std::int64_t rows = 0;
   auto error = [&](std::int64_t bytes) {
     const auto format =
-        parquet_format({"", "b", false, true}, AvailableMemory{bytes, "this test has"});
+        parquet_format({"", "b", '\t', true}, AvailableMemory{bytes, "this test has"});
     return message_of<BadFile>(
         [&] { format.read(huge, [&](std::int64_t, const ReadTexts&) { ++rows; }); });
   };
