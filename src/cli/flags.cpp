@@ -191,13 +191,15 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
     {"--text", "FILE",
      "predict: texts to predict for, a line each, instead of --ids.\n"
-     "tokenize: the text to turn into ids.",
+     "tokenize: the text to turn into ids.\n"
+     "FILE may be a pipe; - is standard input.",
      [](Arguments& a, const Given& g) { a.text = g.texts.front(); }},
     {"--ids", "FILE",
      "predict: what to predict for, a line of JSON each, such as\n"
      "{\"ids\": [464, 257]}, or {\"values\": [[0.5, 1]]} for a model of\n"
      "numbers; see docs/predicting.md.\n"
-     "detokenize: the ids to turn into text, as tokenize --json prints\nthem.",
+     "detokenize: the ids to turn into text, as tokenize --json prints\nthem.\n"
+     "FILE may be a pipe; - is standard input.",
      [](Arguments& a, const Given& g) { a.ids = g.texts.front(); }},
     {"--size", "N", "Tokens in all: the special ones, the 256 bytes, and what merges\nmake.",
      [](Arguments& a, const Given& g) { a.size = integer<std::int64_t>(g, 1); }},

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
+#include "cli/answers.hpp"
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
+#include "data/class_names.hpp"
 #include "run/batch_check.hpp"
 #include "sinter/trainer/core.hpp"
 
@@ -53,69 +55,15 @@ QuestionForm form_of(const RecipeView& recipe) {
           .context = plan.context};
 }
 
-/// Appends the shortest digits that give this float again. Integers get a decimal point, so that -0
-/// keeps its sign.
-void append(std::string& text, float number) {
-  const std::size_t begin = text.size();
-  fmt::format_to(std::back_inserter(text), "{}", number);
-  if (text.find_first_of(".e", begin) == text.npos) text += ".0";
-}
-
-/// Prints the rows of one line's answer as they come.
-class Answer {
- public:
-  /// `place` names the line for messages.
-  Answer(bool logits, std::string place)
-      : text_(logits ? "{\"logits\":[" : "{\"values\":["), place_(std::move(place)) {}
-
-  /// throws    NonFiniteError; Error if they cannot be printed
-  void add(const Prediction& part) {
-    for (int r = 0; r < part.rows; ++r)
-      add(std::span(part.values)
-              .subspan(std::size_t(r) * std::size_t(part.columns), std::size_t(part.columns)));
-  }
-  void finish() {
-    text_ += "]}\n";
-    print_result(text_);
-  }
-
- private:
-  void add(std::span<const float> row) {
-    if (!std::ranges::all_of(row, [](float number) { return std::isfinite(number); }))
-      throw NonFiniteError(
-          fmt::format("{}: the model's prediction is not finite. Its weights are bad; use another "
-                      "checkpoint.",
-                      place_));
-    if (!first_) text_ += ',';
-    first_ = false;
-    char separator = '[';
-    for (float number : row) {
-      text_ += separator;
-      append(text_, number);
-      separator = ',';
-    }
-    text_ += ']';
-    if (text_.size() < enough_bytes) return;
-    print_result(text_);
-    text_.clear();
-  }
-
-  static constexpr std::size_t enough_bytes = std::size_t(1) << 16;
-  std::string text_;  // not printed yet
-  std::string place_;
-  bool first_ = true;
-};
-
 /// Predicts for each line of a file, one at a time. (Several at once would be faster for short
 /// lines. But matmuls of other sizes add in another order, so an answer would depend on its
 /// neighbours.)
-void answer(TrainerCore& trainer, Questions& questions) {
-  const Model& training = trainer.plan().model;
-  const bool each_row = learns_each_row(training), logits = gives_logits(training);
+void answer(TrainerCore& trainer, Questions& questions, const AnswerForm& form) {
+  const bool each_row = learns_each_row(trainer.plan().model);
   HostBatch batch;
   std::int64_t answered = 0;
   while (const std::int64_t line = questions.next(batch)) {
-    Answer answer(logits, questions.place(line));
+    Answer answer(form, questions.place(line));
     if (each_row) {
       trainer.predict_rows(batch, [&](const Prediction& part) { answer.add(part); });
     } else {
@@ -126,14 +74,32 @@ void answer(TrainerCore& trainer, Questions& questions) {
     ++answered;
   }
   if (answered == 0)
-    throw FileError(questions.path() + " has no lines, so there is nothing to predict.");
+    throw FileError(questions.path() +
+                    " has no lines that are not blank, so there is nothing to predict.");
+}
+
+/// How answers are printed. A tokenizer names what a model of text predicts at each position.
+AnswerForm answer_form(const RecipeView& recipe, const Arguments& a, const Tokenizer* tokenizer) {
+  AnswerForm form{.json = a.json, .logits = gives_logits(recipe.plan->model)};
+  if (!learns_each_row(recipe.plan->model)) {
+    form.name_of = [names = names_in(recipe.data.class_names)](int number) {
+      return std::size_t(number) < names.size() ? names[std::size_t(number)]
+                                                : std::to_string(number);
+    };
+  } else if (tokenizer) {
+    form.name_of = [known = *tokenizer](int number) {
+      const bool is_text = known.vocabulary == 0 || number < known.vocabulary;
+      return is_text ? fmt::format("'{}'", printable(known.decode(number)))
+                     : std::to_string(number);
+    };
+  }
+  return form;
 }
 
 void check(const RecipeView& recipe, const Arguments& a) {
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   if (a.ids && a.text) throw UsageError("predict takes --ids or --text, and not both.");
   require_flag(a.ids || a.text, "--ids FILE or --text FILE", a.verb);
-  require_flag(a.json, "--json: it prints nothing else", a.verb);
   if (a.ids && a.tokenizer)
     throw UsageError("--tokenizer is nothing to ids. Leave it out, or give --text.");
   require_tokenizer_is_used(recipe, a);
@@ -150,17 +116,19 @@ void check(const RecipeView& recipe, const Arguments& a) {
 int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   check(*recipe, a);
   const QuestionForm form = form_of(*recipe);
+  std::optional<Tokenizer> tokenizer;
+  if (a.text) tokenizer = tokenizer_for(*recipe, a);
   Questions::Encode encode;
   if (a.text)
-    encode = [tokenizer = tokenizer_for(*recipe, a), recipe](const std::string& text) {
-      if (text.empty()) throw ArgumentError("it is empty. Each line must be a text.");
-      return recipe->prompt(tokenizer, text);
+    encode = [&tokenizer, recipe](const std::string& text) {
+      return recipe->prompt(*tokenizer, text);
     };
+  const AnswerForm answers = answer_form(*recipe, a, tokenizer ? &*tokenizer : nullptr);
   Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, {}, a.scratch});
   const std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  answer(trainer, questions);
+  answer(trainer, questions, answers);
   return exit_done;
 }
 

@@ -93,15 +93,13 @@ std::vector<float> values_in(const nlohmann::json& list, const QuestionForm& for
 }  // namespace
 
 bool LinesOfFile::read_more() {
-  const auto bytes = std::size_t(std::min<std::uint64_t>(block_bytes, file_.size() - offset_));
-  if (bytes == 0) return false;
   buffer_.erase(0, passed_);
   passed_ = 0;
   const std::size_t have = buffer_.size();
-  buffer_.resize(have + bytes);
-  file_.read_at(offset_, buffer_.data() + have, bytes);
-  offset_ += bytes;
-  return true;
+  buffer_.resize(have + block_bytes);
+  const std::size_t got = input_.read(buffer_.data() + have, block_bytes);
+  buffer_.resize(have + got);
+  return got > 0;
 }
 
 std::optional<std::string_view> LinesOfFile::next() {
@@ -111,7 +109,7 @@ std::optional<std::string_view> LinesOfFile::next() {
     looked = buffer_.size() - passed_;
     if (looked > max_bytes)
       throw FileError(fmt::format("{}, line {}: it has more than {} bytes. Make several of it.",
-                                  printable(path().string(), 4096), number_ + 1, max_bytes));
+                                  name(), number_ + 1, max_bytes));
     if (!read_more()) break;
     end = buffer_.find('\n', passed_ + looked);
   }
@@ -220,8 +218,13 @@ std::string Questions::expected() const {
   return R"(Each line must be {"ids": [464, 257]}, as tokenize --json prints it.)";
 }
 
+bool Questions::is_blank(std::string_view line) const {
+  return line.find_first_not_of(encode_ ? " " : " \t") == line.npos;
+}
+
 std::int64_t Questions::next(HostBatch& batch) {
-  const std::optional<std::string_view> line = lines_.next();
+  std::optional<std::string_view> line = lines_.next();
+  while (line && is_blank(*line)) line = lines_.next();
   if (!line) return 0;
   try {
     if (encode_) {

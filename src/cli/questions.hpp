@@ -7,32 +7,33 @@
 #include <string>
 #include <string_view>
 
+#include "cli/input.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/prompt.hpp"
-#include "sinter/files/io.hpp"
 
 namespace sinter::detail::cli {
 
-/// Reads a file line by line, with one line in memory at a time.
+/// Reads an Input line by line, with one line in memory at a time. A line of a pipe is given as soon
+/// as it is there.
 class LinesOfFile {
  public:
-  /// throws    FileError, as next() does
-  explicit LinesOfFile(const std::string& path) : file_(path) {}
+  /// throws    what Input throws, as next() does
+  explicit LinesOfFile(const std::string& path) : input_(path) {}
 
   /// Returns the next line without its end, valid until the next call; none at the end of the file.
   std::optional<std::string_view> next();
   /// The number of the line that next() returned, from 1.
   std::int64_t number() const { return number_; }
-  const std::filesystem::path& path() const { return file_.path(); }
+  /// The name of the file, for messages.
+  const std::string& name() const { return input_.name(); }
 
  private:
   /// Reads more of the file. Returns false at its end.
   bool read_more();
 
-  InputFile file_;
-  std::string buffer_;        // read, but not returned yet
-  std::size_t passed_ = 0;    // start of the next line in the buffer
-  std::uint64_t offset_ = 0;  // of the next read in the file
+  Input input_;
+  std::string buffer_;      // read, but not returned yet
+  std::size_t passed_ = 0;  // start of the next line in the buffer
   std::int64_t number_ = 0;
 };
 
@@ -49,7 +50,7 @@ struct QuestionForm {
   int decoder_ids_below = 0, decoder_context = 0;
 };
 
-/// The questions in a file, one per line: {"ids": [...]}, {"values": [[...], ...]}, or a text.
+/// The questions in a file, one per line, without blank lines: {"ids": [...]}, {"values": [[...], ...]}, or a text.
 /// Beside ids there may be "token_types" (default: all 0) or "decoder_ids".
 class Questions {
  public:
@@ -67,11 +68,13 @@ class Questions {
   ///           not a question to such a model
   std::int64_t next(HostBatch& batch);
   /// The name of the file, for messages.
-  std::string path() const { return printable(lines_.path().string(), 4096); }
+  std::string path() const { return lines_.name(); }
   /// "FILE, line N", for messages.
   std::string place(std::int64_t line) const;
 
  private:
+  /// True if a line has nothing to predict for.
+  bool is_blank(std::string_view line) const;
   /// Returns a sentence on what a line of JSON must be.
   std::string expected() const;
   void add_ids(const std::vector<std::int32_t>& ids, std::vector<std::int32_t> types,

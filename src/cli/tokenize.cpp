@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/eval_progress.hpp"
+#include "cli/input.hpp"
 #include "cli/output.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
@@ -32,7 +33,7 @@ std::vector<std::int32_t> read_ids(const std::string& file) {
                     "--json prints it.",
                     printable(file, 4096), problem));
   };
-  const std::string text = read_file(file);
+  const std::string text = read_input(file);
   try {
     const nlohmann::ordered_json json = parse_json(text);
     if (!json.is_object() || !json.contains("ids") || !json["ids"].is_array() || json.size() != 1)
@@ -83,7 +84,7 @@ int tokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.as_text) throw UsageError("--as-text goes with --data: --text is text. Leave it out.");
   require_flag(a.text.has_value(), "--text FILE", a.verb);
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);
-  const std::vector<std::int32_t> ids = tokenizer.encode(read_file(*a.text));
+  const std::vector<std::int32_t> ids = tokenizer.encode(read_input(*a.text));
   print_result(a.json ? nlohmann::json{{"ids", ids}}.dump() + "\n" : lines_of(tokenizer, ids));
   return exit_done;
 }
