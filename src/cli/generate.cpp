@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/generate/generate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +21,18 @@ std::string text_of(const Tokenizer& tokenizer, std::int32_t token) {
   return known ? tokenizer.decode(token) : "";
 }
 
+/// Says what the model does not see of a prompt; empty if it sees all.
+std::string cut_text(const Prompt& prompt, int context) {
+  if (prompt.cut)
+    return fmt::format(
+        "the prompt is too long for the recipe's data: the model sees its last {} tokens, marks "
+        "included.\n",
+        prompt.tokens.size());
+  if (!prompt.decoder.empty() || prompt.tokens.size() <= std::size_t(context)) return "";
+  return fmt::format("the prompt has {} tokens, and the model sees the last {}: its context.\n",
+                     prompt.tokens.size(), context);
+}
+
 }  // namespace
 
 int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
@@ -28,6 +42,7 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);
   const Prompt prompt = recipe->prompt(tokenizer, a.prompt);
+  if (!a.quiet) note_lines(cut_text(prompt, recipe->plan->context));
   TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);

@@ -79,6 +79,16 @@ TEST_CASE("a run says which kept tokens it reads; tokenize refuses what is no te
           "byte 100 is NUL");
 }
 
+TEST_CASE("a prompt that is longer than the context is cut, which a note says") {
+  Place place;
+  good({"export", "--out", place / "fresh"});
+  const Words generate{"generate", "--weights", place / "fresh", "--tokenizer", tokenizer,
+                       "--tokens", "1",         "--prompt"};
+  CHECK(good(generate + Words{some_text(2000)}).says(" tokens, and the model sees the last "));
+  CHECK_FALSE(good(generate + Words{"the"}).says("the model sees"));
+  CHECK_FALSE(good(generate + Words{some_text(2000), "--quiet"}).says("the model sees"));
+}
+
 TEST_CASE("a missing or ignored argument of tokens is refused") {
   Place place;
   refuses({"train", "--data", place.text, "--out", place.run, "--steps", "1"}, 1,

@@ -87,7 +87,10 @@ void require_example_tokenizer(const Tokenizer& tokenizer, int vocabulary) {
 Prompt reply_prompt(const Tokenizer& tokenizer, const ExampleLimits& limits,
                     std::span<const std::string> turns) {
   HostBatch batch = unanswered(ExampleSet(tokenizer, limits), tokenizer, turns);
-  return {.tokens = std::move(batch.ids[0]), .end = marks_of(tokenizer).end, .reply = limits.label};
+  return {.tokens = std::move(batch.ids[0]),
+          .end = marks_of(tokenizer).end,
+          .reply = limits.label,
+          .cut = batch.examples->truncated > 0};
 }
 
 Prompt paired_prompt(const Tokenizer& tokenizer, const PairedForm& form,
@@ -96,7 +99,8 @@ Prompt paired_prompt(const Tokenizer& tokenizer, const PairedForm& form,
   return {.tokens = std::move(batch.ids[0]),
           .end = marks_of(tokenizer).end,
           .reply = form.label,
-          .decoder = std::move(batch.ids[1])};
+          .decoder = std::move(batch.ids[1]),
+          .cut = batch.examples->truncated > 0};
 }
 
 Prompt text_prompt(const Tokenizer& tokenizer, std::string_view text) {
