@@ -283,19 +283,19 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 
-/// Each row is an evaluation of its own, as compilers limit the length of one.
-template <std::size_t Row>
-constexpr bool row_has_flags_only = [] {
-  const VerbRow& row = verb_rows[Row];
+constexpr bool has_known_flags(const VerbRow& row) {
   std::ptrdiff_t named = row.flags.starts_with("--");
   for (std::size_t at = 0; (at = row.flags.find(" --", at)) != row.flags.npos; ++at) ++named;
   return std::ranges::count_if(flags, [&](const Flag& f) { return f.of(row.verb); }) == named;
-}();
-template <std::size_t... Rows>
-constexpr bool rows_have_flags_only(std::index_sequence<Rows...>) {
-  return (row_has_flags_only<Rows> && ...);
 }
-static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)>()),
+/// A constant for each row, as compilers limit the steps of one.
+template <std::size_t Row>
+constexpr bool row_is_good = has_known_flags(verb_rows[Row]);
+template <std::size_t... Rows>
+constexpr bool rows_are_good(std::index_sequence<Rows...>) {
+  return (row_is_good<Rows> && ...);
+}
+static_assert(rows_are_good(std::make_index_sequence<std::size(verb_rows)>()),
               "a row of verb_rows.hpp has a flag that is not here");
 
 }  // namespace
