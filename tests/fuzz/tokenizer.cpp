@@ -16,9 +16,10 @@ namespace {
 std::variant<BpeParts, WordPieceParts> read(std::string_view input) {
   constexpr std::size_t cut = 5;  // bytes of a line and the newline before it
   if (const std::size_t at = input.find("\n---\n"); at != input.npos)
-    return read_gpt2_files(input.substr(0, at), input.substr(at + cut), "vocab.bpe");
+    return read_gpt2_files(input.substr(0, at), input.substr(at + cut), "vocab.bpe", {});
   if (const std::size_t at = input.find("\n+++\n"); at != input.npos)
-    return read_bert_vocabulary(input.substr(0, at), input.substr(at + cut));
+    return read_bert_vocabulary(input.substr(0, at),
+                                {.tokenizer_config = std::string(input.substr(at + cut))});
   return read_tokenizer_json(input);
 }
 

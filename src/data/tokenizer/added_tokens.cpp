@@ -7,6 +7,7 @@
 #include <iterator>
 #include <tuple>
 
+#include "data/tokenizer/categories.hpp"
 #include "data/tokenizer/characters.hpp"
 #include "data/tokenizer/vocabulary.hpp"
 
@@ -36,6 +37,18 @@ std::size_t blanks_after(std::string_view text, std::size_t at) {
     at += next.bytes;
   }
   return at;
+}
+
+bool is_word_part(std::string_view text, std::size_t at) {
+  const Character next =
+      character_at(character_kinds(), text.data() + at, text.data() + text.size());
+  return next.code != ill_formed && character_categories()[next.code] & word_neighbour;
+}
+
+/// Whether text[begin, end) stands between characters that are no parts of words.
+bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
+  if (end < text.size() && is_word_part(text, end)) return false;
+  return begin == 0 || !is_word_part(text, character_before(text, begin));
 }
 
 }  // namespace
@@ -71,6 +84,10 @@ std::optional<AddedTokens::Found> AddedTokens::find(std::string_view text, std::
     const AddedToken* token = beginning(text.substr(at));
     if (!token) continue;
     const std::size_t end = at + token->text.size();
+    if (token->single_word && !stands_alone(text, at, end)) {
+      at = end - 1;
+      continue;
+    }
     return Found{token->strips_left ? blanks_before(text, from, at) : at,
                  token->strips_right ? blanks_after(text, end) : end, token};
   }

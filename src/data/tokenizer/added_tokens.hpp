@@ -17,9 +17,11 @@ struct AddedToken {
   std::string text;
   bool strips_left = false, strips_right = false;  // white space beside it belongs to it
   bool normalized = false;                         // is looked for in the normalised text
+  bool single_word = false;                        // is none beside a part of a word
 };
 
-/// Finds added tokens: of those that begin at a place, the longest; of others, the leftmost.
+/// Finds added tokens: of those that begin at a place, the longest; of others, the leftmost. One that
+/// must be a single word and is none is text, with all that stands in it.
 class AddedTokens {
   std::vector<AddedToken> tokens;  // those of the same first byte together, the longest first
   std::array<std::pair<std::uint32_t, std::uint32_t>, 256> with_first{};  // indices begin … end - 1

@@ -227,6 +227,9 @@ Bpe::Bpe(BpeParts all) : parts(std::move(all)), merges(parts.merges) {
       with_normal_texts(those(parts.added, true), parts.normalizer);
   if (parts.blanks_before_added)
     for (AddedToken& token : normalized) token.text = with_blanks(token.text, true, parts);
+  for (const AddedToken& token : normalized)
+    parts.tokens[std::size_t(token.id)] =
+        parts.over_characters ? replaced(token.text, blank_mark, " ") : token.text;
   late = AddedTokens(std::move(normalized));
   of_ascii.fill(-1);
   for (auto [code, token] : parts.of_character)

@@ -19,6 +19,13 @@ const CharacterKind* character_kinds() {
   return kinds.data();
 }
 
+std::size_t character_before(std::string_view text, std::size_t end) {
+  constexpr std::size_t longest = 4;
+  for (std::size_t at = end; at-- > 0 && end - at <= longest;)
+    if (well_formed(text.substr(at, end - at)) == end - at) return at;
+  return end - 1;
+}
+
 void append_utf8(std::string& text, std::uint32_t code) {
   if (code < 0x80) {
     text += char(code);

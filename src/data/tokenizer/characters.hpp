@@ -45,6 +45,9 @@ inline Character character_at(const CharacterKind* kinds, const char* at, const 
   return {kinds[code], code, bytes};
 }
 
+/// Where the character begins that ends before `end`, which is at least 1.
+std::size_t character_before(std::string_view text, std::size_t end);
+
 /// Appends a code point as UTF-8.
 void append_utf8(std::string& text, std::uint32_t code);
 

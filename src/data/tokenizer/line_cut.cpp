@@ -13,14 +13,6 @@ bool is_space(std::string_view text, std::size_t at) {
   return found.kind == CharacterKind::space;
 }
 
-/// Where the character begins that ends before `end`, which is at least 1.
-std::size_t character_before(std::string_view text, std::size_t end) {
-  constexpr std::size_t longest = 4;
-  for (std::size_t at = end; at-- > 0 && end - at <= longest;)
-    if (well_formed(text.substr(at, end - at)) == end - at) return at;
-  return end - 1;
-}
-
 }  // namespace
 
 std::optional<std::size_t> line_cut(std::string_view text, std::size_t from) {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <system_error>
 #include <vector>
 
@@ -57,14 +56,32 @@ Tokenizer checked(const fs::path& path, Read&& read) {
   }
 }
 
-/// Reads BERT's vocab.txt, and what the tokenizer_config.json beside it says.
+/// What stands in a folder beside a vocabulary.
+FolderFiles files_beside(const fs::path& folder) {
+  auto content = [&](const char* name) {
+    std::error_code none;
+    return fs::exists(folder / name, none) ? read_file(folder / name, largest_file) : "";
+  };
+  return {.tokenizer_config = content("tokenizer_config.json"),
+          .special_tokens_map = content("special_tokens_map.json"),
+          .added_tokens = content("added_tokens.json"),
+          .config = content("config.json")};
+}
+
+std::string identity_of(const FolderFiles& beside) {
+  std::string identity;
+  for (const std::string* text :
+       {&beside.tokenizer_config, &beside.special_tokens_map, &beside.added_tokens, &beside.config})
+    identity += hash_of(*text);
+  return identity;
+}
+
+/// Reads BERT's vocab.txt, and what the files beside it say.
 Tokenizer load_bert(const fs::path& path) {
-  std::error_code none;
-  const fs::path settings = path.parent_path() / "tokenizer_config.json";
-  const std::string text = read_file(path, largest_file),
-                    config = fs::exists(settings, none) ? read_file(settings) : "";
-  Tokenizer tokenizer = checked(path, [&] { return read_bert_vocabulary(text, config); });
-  tokenizer.identity = hash_of(text) + hash_of(config);
+  const std::string text = read_file(path, largest_file);
+  const FolderFiles beside = files_beside(path.parent_path());
+  Tokenizer tokenizer = checked(path, [&] { return read_bert_vocabulary(text, beside); });
+  tokenizer.identity = hash_of(text) + identity_of(beside);
   return tokenizer;
 }
 
@@ -78,65 +95,9 @@ Tokenizer load_file(const fs::path& path) {
   return tokenizer;
 }
 
-std::vector<Merge> merges_of(std::string_view text, const Vocabulary& vocabulary,
-                             std::string_view name) {
-  std::vector<Merge> merges;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const bool heading = number == 1 && line.starts_with("#version");
-    if (line.empty() || heading) continue;
-    merges.push_back(vocabulary.merge(line, fmt::format("line {} of {}", number, name)));
-  }
-  require_different(merges);
-  return merges;
-}
-
-/// Marks as special what is neither a byte nor made by a merge: no text gives such a token.
-void find_special(BpeParts& parts, const Vocabulary& vocabulary) {
-  std::vector<bool> reached(parts.tokens.size());
-  for (std::int32_t token : parts.of_byte)
-    if (token >= 0) reached[std::size_t(token)] = true;
-  for (const Merge& merge : parts.merges) reached[std::size_t(merge.result)] = true;
-  parts.special.clear();
-  for (const auto& [spelling, id] : vocabulary.all())
-    if (!reached[std::size_t(id)]) parts.special.push_back({spelling, id});
-  std::ranges::sort(parts.special, {}, &SpecialToken::id);
-}
-
 }  // namespace
 
 namespace detail {
-void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary) {
-  parts.tokens.resize(vocabulary.size());
-  parts.of_byte.fill(-1);
-  for (const auto& [spelling, id] : vocabulary.all()) {
-    const std::optional<std::string> bytes = bytes_of_spelling(spelling);
-    parts.tokens[std::size_t(id)] = bytes.value_or(spelling);
-    if (bytes && bytes->size() == 1) parts.of_byte[static_cast<unsigned char>(bytes->front())] = id;
-  }
-}
-
-BpeParts read_gpt2_files(std::string_view vocabulary_text, std::string_view merges,
-                         std::string_view merges_name) {
-  auto parsed = [&] {
-    try {
-      return parse_large_json(vocabulary_text);
-    } catch (const JsonError& error) {
-      throw TokenizerProblem(fmt::format("its vocabulary is damaged, {}", error.what()));
-    }
-  };
-  const Vocabulary vocabulary(parsed(), "its vocabulary");
-  BpeParts parts;
-  parts.pattern = Pattern::gpt2;
-  set_byte_level(parts, vocabulary);
-  parts.merges = merges_of(merges, vocabulary, merges_name);
-  find_special(parts, vocabulary);
-  return parts;
-}
-
 bool holds_tokenizer(const fs::path& folder) {
   std::error_code none;
   for (const char* name :
@@ -157,9 +118,10 @@ Tokenizer load_tokenizer(const fs::path& path) {
       continue;
     const std::string vocabulary = read_file(path / names.vocabulary, largest_file),
                       merges = read_file(path / names.merges, largest_file);
+    const FolderFiles beside = files_beside(path);
     Tokenizer tokenizer =
-        checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges); });
-    tokenizer.identity = hash_of(vocabulary) + hash_of(merges);
+        checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges, beside); });
+    tokenizer.identity = hash_of(vocabulary) + hash_of(merges) + identity_of(beside);
     return tokenizer;
   }
   if (fs::exists(path / bert_vocabulary, none)) return load_bert(path / bert_vocabulary);

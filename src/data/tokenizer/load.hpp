@@ -5,21 +5,24 @@
 #include <variant>
 
 #include "data/tokenizer/bpe.hpp"
+#include "data/tokenizer/folder_settings.hpp"
 #include "data/tokenizer/vocabulary.hpp"
 #include "data/tokenizer/wordpiece.hpp"
 
 namespace sinter::detail {
 
-/// Of GPT-2's two files. The last names the second in messages.
+/// Of a vocabulary and merges as GPT-2 has them, by the class of tokenizers that the files beside them
+/// name: without these files GPT-2's, in which no text gives <|endoftext|>. `merges_name` names the
+/// second in messages.
 BpeParts read_gpt2_files(std::string_view vocabulary, std::string_view merges,
-                         std::string_view merges_name);
+                         std::string_view merges_name, const FolderFiles& beside);
 
 /// Of a tokenizer.json.
 std::variant<BpeParts, WordPieceParts> read_tokenizer_json(std::string_view text);
 
-/// Of BERT's vocab.txt, with a token on each line. `config` is the tokenizer_config.json beside it,
-/// and empty if there is none: capitals are then told apart if the vocabulary has any.
-WordPieceParts read_bert_vocabulary(std::string_view vocabulary, std::string_view config);
+/// Of BERT's vocab.txt, with a token on each line. Without a tokenizer_config.json beside it, capitals
+/// are told apart if the vocabulary has any.
+WordPieceParts read_bert_vocabulary(std::string_view vocabulary, const FolderFiles& beside);
 
 /// Fills in the tokens of a byte-level BPE, and those of single bytes.
 void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary);

@@ -63,12 +63,12 @@ void read_added(const Json& list, Vocabulary& vocabulary, Parts& parts) {
     const JsonFields fields(
         entry, fmt::format("entry {} of 'added_tokens'", parts.added.size() + 1),
         {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
-    if (fields.flag("single_word", false)) fields.refuse("single_word", "false is");
     AddedToken token{.id = fields.integer("id"),
                      .text = fields.text("content"),
                      .strips_left = fields.flag("lstrip", false),
                      .strips_right = fields.flag("rstrip", false),
-                     .normalized = fields.flag("normalized", true)};
+                     .normalized = fields.flag("normalized", true),
+                     .single_word = fields.flag("single_word", false)};
     vocabulary.add(token.text, token.id);
     if (fields.flag("special", false)) parts.special.push_back({token.text, token.id});
     parts.added.push_back(std::move(token));
@@ -139,8 +139,8 @@ std::variant<BpeParts, WordPieceParts> read_tokenizer_json(std::string_view text
   const JsonFields file(json, "the file",
                         {"version", "truncation", "padding", "added_tokens", "normalizer",
                          "pre_tokenizer", "post_processor", "decoder", "model"});
-  for (const char* key : {"truncation", "padding"})
-    if (!file.at(key).is_null()) file.refuse(key, "null is");
+  for (const char* key : {"truncation", "padding"})  // of batches, which encode() does not make
+    if (!file.at(key).is_null() && !file.at(key).is_object()) file.refuse(key, "an object is");
   const std::string type = model_type(file.at("model"));
   if (type == "BPE") return read_bpe(file);
   if (type == "WordPiece") return read_wordpiece(file);

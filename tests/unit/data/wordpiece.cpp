@@ -136,7 +136,6 @@ TEST_CASE("words that are too long, or no UTF-8, are unknown") {
 
 TEST_CASE("a damaged vocab.txt is refused with the line") {
   refuses_lines("lacks '[UNK]'", "a\nb\n");
-  refuses_lines("its lines 2 and 3 have the same token, 'a'", "[UNK]\na\na\n");
   refuses_lines("its line 2 is empty", "[UNK]\n\na\n");
   refuses_lines("byte 2 of its line 2 is no UTF-8", "[UNK]\na\xff\n");
   refuses_lines("tokenizer_config.json beside it is damaged", vocabulary, "{");

@@ -52,8 +52,8 @@ struct Tokenizer {
 Tokenizer byte_tokenizer();
 
 /// Reads a tokenizer. encode() takes any bytes; a BPE from tokenizer.json or GPT-2's files also keeps
-/// bytes that are no UTF-8. docs/tokenizers.md lists what is understood of tokenizer.json, and when a
-/// vocab.txt counts as lower-case. `path` is one of these files, or a folder that has one:
+/// bytes that are no UTF-8. docs/tokenizers.md lists what is understood of tokenizer.json, and of the
+/// files beside a vocabulary, such as tokenizer_config.json. `path` is one of these files, or a folder that has one:
 /// - a tokenizer.json of Hugging Face's tokenizers, with a BPE or a WordPiece
 /// - GPT-2's files (folder only): encoder.json and vocab.bpe, or vocab.json and merges.txt
 /// - BERT's vocab.txt
