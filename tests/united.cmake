@@ -20,7 +20,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(unit/comm launched_world launchers)
   sinter_unite_tests(unit/data array_files arrays columns labelled_set labelled_text parquet)
   sinter_unite_tests(unit/data examples example_marks example_source paired_examples)
-  sinter_unite_tests(unit/data tokens byte_corpus encode_records left_out normalizer permutation token_view
+  sinter_unite_tests(unit/data tokens byte_corpus encode_records left_out normalizer permutation split_steps token_view
     tokenizer_files tokenizer_folders train_tokenizer wordpiece)
   sinter_unite_tests(unit/data data_view batch_parts reader_workers)
   sinter_unite_tests(unit/files load choice_file event_file metrics_log run_folder_foreign run_folder_live shards weights)

@@ -116,6 +116,10 @@ class Bpe::Encoding {
     cut(with_blanks(part, at_begin, parts));
   }
   void cut(std::string_view part) {
+    if (parts.splits.empty()) return cut_piece(part);
+    for (const std::string_view piece : cut_by(parts.splits, part)) cut_piece(piece);
+  }
+  void cut_piece(std::string_view part) {
     const char* const end = part.data() + part.size();
     // What the cache knows of pieces is fetched from memory while the next ones are cut off.
     std::array<Waiting, 16> waiting;
@@ -256,6 +260,7 @@ bool cuts_at_lines(const BpeParts& parts) {
                         parts.pattern == Pattern::qwen2;
   return by_lines && parts.prefix == Prefix::none && !parts.over_characters &&
          parts.normalizer.keeps_space() &&
+         std::ranges::all_of(parts.splits, &SplitStep::cuts_at_lines) &&
          std::ranges::none_of(parts.added, [](const AddedToken& token) {
            return token.strips_left || token.text.find('\n') != std::string::npos;
          });

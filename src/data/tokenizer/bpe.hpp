@@ -16,6 +16,7 @@
 #include "data/tokenizer/normalizer.hpp"
 #include "data/tokenizer/piece_cache.hpp"
 #include "data/tokenizer/split.hpp"
+#include "data/tokenizer/split_steps.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter::detail {
@@ -35,8 +36,9 @@ struct BpeParts {
   bool over_characters = false;  // and blanks are written as ▁
   /// Pieces that are tokens whatever the merges make of them (ignore_merges).
   std::unordered_map<std::string, std::int32_t> whole;
-  Pattern pattern = Pattern::none;
-  Normalizer normalizer;  // before anything is done about blanks
+  std::vector<SplitStep> splits;    // what they leave of a text is cut
+  Pattern pattern = Pattern::none;  // by this
+  Normalizer normalizer;            // before anything is done about blanks
   Prefix prefix = Prefix::none;
   bool blanks_before_added = false;  // blanks are dealt with before `normalized` added tokens
   bool strips_first_blank = false;   // decoding takes a blank off the beginning

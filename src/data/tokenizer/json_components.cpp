@@ -2,26 +2,20 @@
 #include "data/tokenizer/json_components.hpp"
 
 #include "data/tokenizer/json_normalizer.hpp"
+#include "data/tokenizer/json_splits.hpp"
 
 namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
 
-/// What a Split or Replace looks for, as {"Regex": …} or {"String": …}.
-std::string pattern_of(const JsonFields& fields, const char* kind) {
-  const Json& pattern = fields.at("pattern");
-  if (!pattern.is_object() || pattern.size() != 1 || !pattern.contains(kind) ||
-      !pattern[kind].is_string())
-    fields.refuse("pattern", fmt::format("one of the kind {} is", kind));
-  return pattern[kind].get<std::string>();
-}
-
 /// Requires a Replace of `from` by `to`.
 void read_replace(const Json& component, const std::string& where, std::string_view from,
                   std::string_view to) {
   const JsonFields fields(component, where + " Replace", {"type", "pattern", "content"});
-  if (pattern_of(fields, "String") != from) fields.refuse("pattern", fmt::format("'{}' is", from));
+  const JsonPattern pattern = json_pattern(fields);
+  if (pattern.is_regex || pattern.text != from)
+    fields.refuse("pattern", fmt::format("'{}' is", from));
   if (fields.text("content") != to) fields.refuse("content", fmt::format("'{}' is", to));
 }
 
@@ -31,6 +25,7 @@ class Components {
   const bool byte_fallback;
   BpeParts& parts;
   bool byte_level = false, replaces_blanks = false, splits = false;
+  Json known_split;  // the last, if parts.pattern is its
 
  public:
   Components(const JsonFields& f, bool fallback, BpeParts& p)
@@ -48,7 +43,7 @@ class Components {
           "'byte_fallback', and so not every text has tokens");
     if (byte_level && (replaces_blanks || parts.blanks_before_added))
       throw TokenizerProblem("it has ByteLevel and also writes blanks as ▁");
-    if (!byte_level && (!replaces_blanks || splits))
+    if (!byte_level && !replaces_blanks)
       throw TokenizerProblem(
           "with 'byte_fallback' it must write blanks as ▁, by the normalizer Replace or the "
           "pre_tokenizer Metaspace alone, as Llama 2 and Mistral do");
@@ -59,9 +54,18 @@ class Components {
   }
 
  private:
+  /// Whether a Replace writes blanks as ▁, which over bytes is nothing special.
+  bool makes_blanks(const Json& part, const std::string& where) const {
+    const JsonFields fields(part, where + " Replace", {"type", "pattern", "content"});
+    const JsonPattern pattern = json_pattern(fields);
+    return byte_fallback && !pattern.is_regex && pattern.text == " " &&
+           fields.text("content") == blank_mark;
+  }
   void normalizer(const Json& part) {
     const std::string where = "its normalizer", type = type_of(part, where);
-    if (!parts.blanks_before_added && read_normalizer(part, where, parts.normalizer)) return;
+    const bool blanks = type == "Replace" && makes_blanks(part, where);
+    if (!parts.blanks_before_added && !blanks && read_normalizer(part, where, parts.normalizer))
+      return;
     if (type == "Prepend" || type == "Replace") parts.blanks_before_added = true;
     if (type == "Prepend") {
       const JsonFields fields(part, where + " Prepend", {"type", "prepend"});
@@ -74,25 +78,48 @@ class Components {
       refuse_type(part, where,
                   parts.blanks_before_added
                       ? "after a Prepend or Replace only these are"
-                      : "NFC, NFD, Lowercase, StripAccents, BertNormalizer, Prepend "
-                        "and Replace are");
+                      : "NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, BertNormalizer, "
+                        "Prepend and Replace are");
     }
   }
 
   void pre_tokenizer(const Json& part) {
     const std::string where = "its pre_tokenizer", type = type_of(part, where);
-    if (byte_level || (type == "Metaspace" && (replaces_blanks || splits)) ||
-        (type == "Split" && (splits || replaces_blanks)))
+    const bool metaspace = !parts.blanks_before_added && replaces_blanks;
+    if (byte_level || metaspace || (type == "Metaspace" && (replaces_blanks || splits)))
       throw TokenizerProblem(fmt::format("{} has a {} where none is understood", where, type));
     if (type == "ByteLevel")
       pre_byte_level(JsonFields(part, where + " ByteLevel",
                                 {"type", "add_prefix_space", "trim_offsets", "use_regex"}));
-    else if (type == "Split")
-      pre_split(JsonFields(part, where + " Split", {"type", "pattern", "behavior", "invert"}));
     else if (type == "Metaspace")
       pre_metaspace(part);
+    else if (std::optional<Pattern> known = known_pattern(part, where))
+      keep_last_pattern(), parts.pattern = *known, known_split = part, splits = true;
+    else if (std::optional<SplitStep> step = read_split_step(part, where))
+      keep_last_pattern(), parts.splits.push_back(std::move(*step)), splits = true;
     else
-      refuse_type(part, where, "ByteLevel, Split and Metaspace are");
+      refuse_type(part, where, "ByteLevel, Split, Digits, Punctuation and Metaspace are");
+  }
+  /// What a Split does that cuts by a pattern for which there is a faster way.
+  static std::optional<Pattern> known_pattern(const Json& part, const std::string& where) {
+    if (type_of(part, where) != "Split") return {};
+    const JsonFields fields(part, where + " Split", {"type", "pattern", "behavior", "invert"});
+    const JsonPattern pattern = json_pattern(fields);
+    // The patterns leave nothing between their matches, which these two therefore cut alike.
+    const bool inverted = fields.flag("invert", false);
+    if (!pattern.is_regex || fields.text("behavior") != (inverted ? "Removed" : "Isolated"))
+      return {};
+    if (pattern.text == gpt2_pattern) return Pattern::gpt2;
+    if (pattern.text == llama3_pattern) return Pattern::llama3;
+    if (pattern.text == qwen2_pattern) return Pattern::qwen2;
+    return {};
+  }
+  /// The faster way is only for the last cut.
+  void keep_last_pattern() {
+    if (known_split.is_null()) return;
+    parts.splits.push_back(*read_split_step(known_split, "its pre_tokenizer"));
+    parts.pattern = Pattern::none;
+    known_split = nullptr;
   }
   void pre_byte_level(const JsonFields& fields) {
     byte_level = true;
@@ -101,24 +128,8 @@ class Components {
       parts.prefix = Prefix::unless_there;
     }
     if (!fields.flag("use_regex", true)) return;
-    if (splits) fields.refuse("use_regex", "false is, after a Split");
+    keep_last_pattern();
     parts.pattern = Pattern::gpt2;
-  }
-  void pre_split(const JsonFields& fields) {
-    splits = true;
-    const std::string pattern = pattern_of(fields, "Regex");
-    if (pattern == gpt2_pattern)
-      parts.pattern = Pattern::gpt2;
-    else if (pattern == llama3_pattern)
-      parts.pattern = Pattern::llama3;
-    else if (pattern == qwen2_pattern)
-      parts.pattern = Pattern::qwen2;
-    else
-      fields.refuse("pattern", "those of GPT-2, Llama 3 and Qwen2 are");
-    // The patterns leave nothing between their matches, which these two therefore cut alike.
-    const bool inverted = fields.flag("invert", false);
-    if (fields.text("behavior") != (inverted ? "Removed" : "Isolated"))
-      fields.refuse("behavior", "'Isolated' is, or with 'invert' 'Removed'");
   }
   void pre_metaspace(const Json& part) {
     const JsonFields fields(

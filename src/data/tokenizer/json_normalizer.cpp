@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/tokenizer/json_normalizer.hpp"
 
+#include "data/tokenizer/json_splits.hpp"
+
 namespace sinter::detail {
 namespace {
 
@@ -28,12 +30,23 @@ bool read_normalizer(const Json& component, const std::string& where, Normalizer
                    {"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"})));
     return true;
   }
+  if (type == "Replace") {
+    const JsonFields fields(component, where + " Replace", {"type", "pattern", "content"});
+    TextPattern pattern = text_pattern(json_pattern(fields));
+    if (pattern.may_match_nothing())
+      fields.refuse("pattern", "one is whose matches have at least a character");
+    normalizer.add(Replacement{std::make_shared<const TextPattern>(std::move(pattern)),
+                               fields.text("content")});
+    return true;
+  }
   struct Simple {
     const char* name;
     Change change;
   };
   for (const Simple& simple : {Simple{"NFC", Change::nfc},
                                {"NFD", Change::nfd},
+                               {"NFKC", Change::nfkc},
+                               {"NFKD", Change::nfkd},
                                {"Lowercase", Change::lowercase},
                                {"StripAccents", Change::strip_accents}}) {
     if (type != simple.name) continue;

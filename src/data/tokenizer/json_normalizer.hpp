@@ -7,8 +7,8 @@
 
 namespace sinter::detail {
 
-/// Adds what a component of a tokenizer.json's normalizer does, if it is NFC, NFD, Lowercase,
-/// StripAccents or BertNormalizer. Returns false if it is none of these.
+/// Adds what a component of a tokenizer.json's normalizer does, if it is NFC, NFD, NFKC,
+/// NFKD, Lowercase, StripAccents, Replace or BertNormalizer. Returns false if it is none of these.
 /// throws    TokenizerProblem
 bool read_normalizer(const nlohmann::json& component, const std::string& where,
                      Normalizer& normalizer);

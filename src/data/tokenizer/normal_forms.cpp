@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "data/tokenizer/characters.hpp"
+#include "data/tokenizer/unicode_compatible.hpp"
 #include "data/tokenizer/unicode_normal.hpp"
 #include "data/tokenizer/unicode_text.hpp"
 
@@ -100,10 +101,15 @@ UnicodeTables::UnicodeTables()
       classes(expanded(unicode::combining_classes)),
       shapes(code_points),
       decomposition_list(unicode::texts_in(unicode::decompositions)),
+      compatible_list(unicode::texts_in(unicode::compatible_decompositions)),
       small_letter_list(unicode::texts_in(unicode::small_letters)) {
   each_text(decomposition_list, [&](std::uint32_t code, auto parts) {
     decompositions.emplace(code, parts);
     shapes[code] |= decomposes;
+  });
+  each_text(compatible_list, [&](std::uint32_t code, auto parts) {
+    compatibles.emplace(code, parts);
+    shapes[code] |= compatible;
   });
   each_text(small_letter_list, [&](std::uint32_t code, auto parts) {
     small_letters.emplace(code, parts);
@@ -118,6 +124,8 @@ UnicodeTables::UnicodeTables()
   for (std::uint32_t code = 0; code < code_points; ++code)
     if (classes[code] > 0) shapes[code] |= joins;
   for (const auto& [code, parts] : decompositions) shapes[code] |= shapes[parts[0]] & joins;
+  for (const auto& [code, parts] : compatibles)
+    if (shapes[parts[0]] & joins) shapes[code] |= joins_compatible;
 }
 
 void UnicodeTables::add_hangul() {
@@ -132,8 +140,11 @@ const UnicodeTables& UnicodeTables::get() {
   return tables;
 }
 
-void UnicodeTables::decompose(std::uint32_t code, std::u32string& to) const {
-  if (!(shapes[code] & decomposes)) {
+void UnicodeTables::decompose(std::uint32_t code, bool compatibly, std::u32string& to) const {
+  if (compatibly && (shapes[code] & compatible)) {
+    const auto parts = compatibles.at(code);
+    to.append(parts.begin(), parts.end());
+  } else if (!(shapes[code] & decomposes)) {
     to += char32_t(code);
   } else if (hangul::is_syllable(code)) {
     hangul::decompose(code, to);
@@ -155,7 +166,7 @@ std::span<const std::uint32_t> UnicodeTables::small_letter(std::uint32_t code) c
   return small_letters.at(code);
 }
 
-std::string normal_form(std::string_view text, bool composing) {
+std::string normal_form(std::string_view text, bool composing, bool compatibly) {
   const UnicodeTables& tables = UnicodeTables::get();
   const CharacterKind* const kinds = character_kinds();
   const char *const end = text.data() + text.size(), *begin = text.data();
@@ -168,7 +179,7 @@ std::string normal_form(std::string_view text, bool composing) {
       out.append(begin, at);
     } else {
       std::u32string parts;
-      for (const char32_t c : group) tables.decompose(c, parts);
+      for (const char32_t c : group) tables.decompose(c, compatibly, parts);
       sort_marks(parts, tables);
       if (composing) compose(parts, tables);
       for (const char32_t c : parts) append_utf8(out, c);
@@ -179,13 +190,13 @@ std::string normal_form(std::string_view text, bool composing) {
   };
   for (const char* at = begin; at != end;) {
     const Character next = character_at(kinds, at, end);
-    if (next.code == ill_formed || !tables.joins_before(next.code)) finish(at);
+    if (next.code == ill_formed || !tables.joins_before(next.code, compatibly)) finish(at);
     at += next.bytes;
     if (next.code == ill_formed) {
       finish(at);
     } else {
       group += char32_t(next.code);
-      changes = changes || tables.changes(next.code, composing);
+      changes = changes || tables.changes(next.code, composing, compatibly);
     }
   }
   finish(end);

@@ -78,6 +78,10 @@ std::string changed(const std::string& text, Change change) {
       return normal_form(text, true);
     case Change::nfd:
       return normal_form(text, false);
+    case Change::nfkc:
+      return normal_form(text, true, true);
+    case Change::nfkd:
+      return normal_form(text, false, true);
     case Change::lowercase:
       return lowercase(text);
     case Change::strip_accents:
@@ -90,6 +94,17 @@ std::string changed(const std::string& text, Change change) {
       return without(text, unicode::mark);
   }
   return text;
+}
+
+std::string changed(const std::string& text, const Replacement& replacement) {
+  std::string out;
+  replacement.pattern->cut(text, [&](std::size_t begin, std::size_t end, bool is_match) {
+    if (is_match)
+      out += replacement.text;
+    else
+      out.append(text, begin, end - begin);
+  });
+  return out;
 }
 
 }  // namespace
@@ -105,15 +120,26 @@ void Normalizer::add(const BertNormalizing& options) {
 }
 
 bool Normalizer::keeps_space() const {
-  return std::ranges::all_of(changes, [](Change change) {
-    return change == Change::nfc || change == Change::nfd || change == Change::lowercase;
+  return std::ranges::all_of(changes, [](const auto& each) {
+    const Change* const change = std::get_if<Change>(&each);
+    return change &&
+           (*change == Change::nfc || *change == Change::nfd || *change == Change::lowercase);
   });
 }
 
+bool Normalizer::sees_no_lines() const {
+  return std::ranges::all_of(changes, [](const auto& each) { return each.index() == 0; });
+}
+
 std::string Normalizer::apply(std::string text) const {
-  const bool ascii = std::ranges::all_of(text, [](char c) { return c >= 0; });
-  for (const Change change : changes)
-    if (!ascii || !spares_ascii(change)) text = changed(text, change);
+  for (const auto& each : changes) {
+    const Change* const change = std::get_if<Change>(&each);
+    const bool ascii = std::ranges::all_of(text, [](char c) { return c >= 0; });
+    if (!change)
+      text = changed(text, std::get<Replacement>(each));
+    else if (!ascii || !spares_ascii(*change))
+      text = changed(text, *change);
+  }
   return text;
 }
 

@@ -70,8 +70,14 @@ WordPiece::WordPiece(WordPieceParts all) : parts(std::move(all)) {
 std::vector<std::int32_t> WordPiece::encode(std::string_view text) const {
   std::vector<std::int32_t> tokens;
   auto token = [&](std::int32_t id) { tokens.push_back(id); };
-  auto word = [&](std::string_view piece) { add_word(piece, tokens); };
-  auto words = [&](std::string_view part) { cut_words(part, word); };
+  auto word = [&](std::string_view whole) {
+    if (parts.word_splits.empty()) return add_word(whole, tokens);
+    for (const std::string_view piece : cut_by(parts.word_splits, whole)) add_word(piece, tokens);
+  };
+  auto words = [&](std::string_view part) {
+    if (parts.text_splits.empty()) return cut_words(part, word);
+    for (const std::string_view piece : cut_by(parts.text_splits, part)) cut_words(piece, word);
+  };
   auto normalise = [&](std::string_view part) {
     late.cut(parts.normalizer.apply(std::string(part)), words, token);
   };
@@ -129,7 +135,9 @@ bool cuts_at_lines(const WordPieceParts& parts) {
              return c >= 0 && character_kinds()[int(c)] == CharacterKind::space;
            });
   };
-  return std::ranges::none_of(parts.added, spans) &&
+  return parts.normalizer.sees_no_lines() &&
+         std::ranges::all_of(parts.text_splits, &SplitStep::cuts_at_lines) &&
+         std::ranges::none_of(parts.added, spans) &&
          std::ranges::none_of(with_normal_texts(those(parts.added, true), parts.normalizer), spans);
 }
 

@@ -10,6 +10,7 @@
 
 #include "data/tokenizer/added_tokens.hpp"
 #include "data/tokenizer/normalizer.hpp"
+#include "data/tokenizer/split_steps.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter::detail {
@@ -27,6 +28,7 @@ struct WordPieceParts {
   std::int32_t unknown = 0;         // the token of a word that no pieces make
   std::size_t longest_word = 100;   // in characters; longer ones are unknown
   Normalizer normalizer;
+  std::vector<SplitStep> text_splits, word_splits;  // before a text is cut into words; of each word
   std::vector<AddedToken> added;
   std::vector<SpecialToken> special;
   std::string joined = "##";  // decoding puts tokens that begin with it to what is before them

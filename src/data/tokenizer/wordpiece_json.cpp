@@ -3,11 +3,32 @@
 
 #include "data/tokenizer/json_components.hpp"
 #include "data/tokenizer/json_normalizer.hpp"
+#include "data/tokenizer/json_splits.hpp"
 
 namespace sinter::detail {
 namespace {
 
 using Json = nlohmann::json;
+
+/// Reads a BertPreTokenizer, and what cuts texts before it and words behind it.
+void read_cuts(const Json& component, WordPieceParts& parts) {
+  const std::string where = "its pre_tokenizer";
+  bool words = false;
+  for (const Json* part : flattened(component, "pretokenizers", where)) {
+    if (!words && type_of(*part, where) == "BertPreTokenizer") {
+      (void)JsonFields(*part, where + " BertPreTokenizer", {"type"});
+      words = true;
+    } else if (std::optional<SplitStep> step = read_split_step(*part, where)) {
+      (words ? parts.word_splits : parts.text_splits).push_back(std::move(*step));
+    } else {
+      refuse_type(*part, where,
+                  "with a WordPiece, one BertPreTokenizer is, and Split, Digits and Punctuation");
+    }
+  }
+  if (!words)
+    throw TokenizerProblem(
+        fmt::format("{} has no BertPreTokenizer, which a WordPiece is understood with", where));
+}
 
 /// A component that must be of one type.
 const Json& only(const Json& component, const char* list, const char* type,
@@ -44,11 +65,11 @@ void read_components(const JsonFields& file, WordPieceParts& parts) {
   const std::string where = "its normalizer";
   for (const Json* part : flattened(file.at("normalizer"), "normalizers", where))
     if (!read_normalizer(*part, where, parts.normalizer))
-      refuse_type(*part, where,
-                  "with a WordPiece, BertNormalizer, NFC, NFD, Lowercase and StripAccents are");
-  const Json& cut =
-      only(file.at("pre_tokenizer"), "pretokenizers", "BertPreTokenizer", "its pre_tokenizer");
-  (void)JsonFields(cut, "its pre_tokenizer BertPreTokenizer", {"type"});
+      refuse_type(
+          *part, where,
+          "with a WordPiece, BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents and "
+          "Replace are");
+  read_cuts(file.at("pre_tokenizer"), parts);
   const JsonFields decoder(only(file.at("decoder"), "decoders", "WordPiece", "its decoder"),
                            "its decoder WordPiece", {"type", "prefix", "cleanup"});
   parts.joined = decoder.text("prefix");

@@ -184,19 +184,22 @@ TEST_CASE("unsupported parts of tokenizer.json are named, never passed over") {
   refuses("its model has the key 'new'", [](Json& j) { j["model"]["new"] = 1; });
   refuses("the file has the key 'more'", [](Json& j) { j["more"] = 1; });
   refuses("'truncation'", [](Json& j) { j["truncation"] = 5; });
-  refuses("its normalizer has a component of the type 'NFKC'",
-          [](Json& j) { j["normalizer"] = {{"type", "NFKC"}}; });
+  refuses("its normalizer has a component of the type 'Nmt'",
+          [](Json& j) { j["normalizer"] = {{"type", "Nmt"}}; });
+  refuses("whose matches have at least a character", [](Json& j) {
+    j["normalizer"] = {{"type", "Replace"}, {"pattern", {{"Regex", "x*"}}}, {"content", "y"}};
+  });
   refuses(
       "its normalizer has a component of the type 'NFC'",
       [](Json& j) { j["normalizer"]["normalizers"].push_back({{"type", "NFC"}}); }, "llama2");
-  refuses("its pre_tokenizer has a component of the type 'Digits'",
-          [](Json& j) { j["pre_tokenizer"] = {{"type", "Digits"}}; });
-  refuses("those of GPT-2, Llama 3 and Qwen2 are",
-          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "\\w+"; });
-  refuses("'Isolated' is",
-          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][0]["behavior"] = "Removed"; });
-  refuses("'use_regex'",
-          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][1]["use_regex"] = true; });
+  refuses("its pre_tokenizer has a component of the type 'Whitespace'",
+          [](Json& j) { j["pre_tokenizer"] = {{"type", "Whitespace"}}; });
+  refuses("by the pattern '\\bx', in which \\b at byte 1 is not understood",
+          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = "\\bx"; });
+  refuses("MergedWithNext",
+          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][0]["behavior"] = "Merged"; });
+  refuses("'add_prefix_space'",
+          [](Json& j) { j["pre_tokenizer"]["pretokenizers"][1]["add_prefix_space"] = true; });
   refuses("its decoder has a component of the type 'WordPiece'",
           [](Json& j) { j["decoder"] = {{"type", "WordPiece"}}; });
   refuses("its post_processor has a component of the type 'Other'",

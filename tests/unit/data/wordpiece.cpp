@@ -155,7 +155,8 @@ TEST_CASE("unsupported parts of a WordPiece's tokenizer.json are named") {
                [](Json& j) { j["model"]["max_input_chars_per_word"] = -1; });
   refuses_json("type 'Precompiled'", [](Json& j) { j["normalizer"] = {{"type", "Precompiled"}}; });
   refuses_json("'clean_text'", [](Json& j) { j["normalizer"].erase("clean_text"); });
-  refuses_json("its pre_tokenizer has 0 components", [](Json& j) { j["pre_tokenizer"] = nullptr; });
+  refuses_json("its pre_tokenizer has no BertPreTokenizer",
+               [](Json& j) { j["pre_tokenizer"] = nullptr; });
   refuses_json("type 'Whitespace'", [](Json& j) { j["pre_tokenizer"] = {{"type", "Whitespace"}}; });
   refuses_json("its decoder has 0 components", [](Json& j) { j["decoder"] = nullptr; });
   refuses_json("nothing is left of the added token", [](Json& j) {
