@@ -7,35 +7,14 @@
 #include <cstring>
 #include <type_traits>
 
+#include "files/elements.hpp"
 #include "files/safetensors_layout.hpp"
-#include "sinter/base/bfloat16.hpp"
-#include "sinter/base/float16.hpp"
 #include "sinter/files/safetensors.hpp"
 
 namespace sinter::detail {
 namespace {
 
 constexpr std::size_t chunk = std::size_t(1) << 20;
-
-/// Converts elements of type From and stores them as To.
-template <class From, class To>
-void convert_all(const char* from, char* into, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) {
-    From source;
-    std::memcpy(&source, from + k * sizeof(From), sizeof(From));
-    To result = static_cast<To>(source);
-    std::memcpy(into + k * sizeof(To), &result, sizeof(To));
-  }
-}
-
-template <class To>
-void convert_to(Dtype from, const char* source, char* into, std::size_t count) {
-  if (from == Dtype::f32) convert_all<float, To>(source, into, count);
-  if (from == Dtype::f64) convert_all<double, To>(source, into, count);
-  if (from == Dtype::f16) convert_all<Float16, To>(source, into, count);
-  if (from == Dtype::bf16) convert_all<BFloat16, To>(source, into, count);
-  if (from == Dtype::i64) convert_all<std::int64_t, To>(source, into, count);
-}
 
 /// The length N in the file's first 8 bytes, checked against the file's size.
 std::uint64_t header_length(const InputFile& file) {
@@ -69,9 +48,6 @@ std::uint64_t header_length(const InputFile& file) {
 }  // namespace
 
 bool convertible(const TensorInfo& tensor, Dtype to) {
-  auto is_real = [](Dtype type) {
-    return type == Dtype::f16 || type == Dtype::bf16 || type == Dtype::f32 || type == Dtype::f64;
-  };
   const Dtype from = tensor.dtype;
   const bool counts = from == Dtype::i64 && tensor.shape.empty();
   return from == to || ((is_real(from) || counts) && is_real(to));
@@ -120,14 +96,6 @@ void require_convertible(const SafetensorsFile& file, const TensorInfo& tensor, 
       file.path().string(), printable(tensor.name), dtype_name(tensor.dtype), dtype_name(as)));
 }
 
-/// Elements of another type.
-void convert(Dtype from, const char* source, Dtype as, char* into, std::size_t count) {
-  if (as == Dtype::f32) convert_to<float>(from, source, into, count);
-  if (as == Dtype::f64) convert_to<double>(from, source, into, count);
-  if (as == Dtype::f16) convert_to<Float16>(from, source, into, count);
-  if (as == Dtype::bf16) convert_to<BFloat16>(from, source, into, count);
-}
-
 }  // namespace
 
 void SafetensorsFile::read(const TensorInfo& tensor, void* into, Dtype as) const {
@@ -154,7 +122,7 @@ void SafetensorsFile::read(const TensorInfo& tensor, Dtype as, const TakeElement
     const char* values = buffer.data();
     if (tensor.dtype != as) {
       other.resize(count * wide);
-      convert(tensor.dtype, values, as, other.data(), count);
+      convert_elements(tensor.dtype, values, as, other.data(), count);
       values = other.data();
     }
     take(at / width, values, count);

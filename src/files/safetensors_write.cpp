@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "files/elements.hpp"
 #include "files/safetensors_layout.hpp"
 
 namespace sinter::detail {
@@ -64,7 +65,35 @@ std::string header_of(std::span<const TensorView> tensors, const std::vector<std
   return text;
 }
 
+/// Writes elements that are held as another type than the file's.
+void write_converted(OutputFile& out, const TensorView& tensor) {
+  constexpr std::size_t block = std::size_t(1) << 16;
+  const std::size_t width = dtype_bits(*tensor.held) / 8, wide = dtype_bits(tensor.dtype) / 8;
+  const std::size_t count = tensor.bytes / wide;
+  std::vector<char> converted(std::min(block, count) * wide);
+  const char* from = static_cast<const char*>(tensor.data);
+  for (std::size_t at = 0; at < count; at += block, from += block * width) {
+    const std::size_t some = std::min(block, count - at);
+    if (const std::size_t beyond = first_beyond(*tensor.held, from, tensor.dtype, some);
+        beyond < some)
+      throw ArgumentError(
+          fmt::format("Element {} of the tensor '{}' is too large a number for {}. Write the "
+                      "weights as another type.",
+                      at + beyond, tensor.name, dtype_name(tensor.dtype)));
+    convert_elements(*tensor.held, from, tensor.dtype, converted.data(), some);
+    out.write(converted.data(), some * wide);
+  }
+}
+
 }  // namespace
+
+void write_as(TensorView& tensor, Dtype dtype) {
+  const Dtype held = tensor.held.value_or(tensor.dtype);
+  if (!is_real(held) || !is_real(dtype)) return;
+  tensor.bytes = tensor.bytes / dtype_bits(tensor.dtype) * dtype_bits(dtype);
+  tensor.dtype = dtype;
+  tensor.held = held;
+}
 
 std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
@@ -101,7 +130,14 @@ void write_safetensors(OutputFile& out, std::span<const TensorView> tensors,
                        const Metadata& metadata) {
   const SafetensorsLayout layout = safetensors_layout(tensors, metadata, out.path().string());
   out.write(layout.head);
-  for (const std::size_t k : layout.order) out.write(tensors[k].data, tensors[k].bytes);
+  for (const std::size_t k : layout.order) {
+    const TensorView& tensor = tensors[k];
+    if (tensor.held.value_or(tensor.dtype) == tensor.dtype) {
+      out.write(tensor.data, tensor.bytes);
+    } else {
+      write_converted(out, tensor);
+    }
+  }
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,

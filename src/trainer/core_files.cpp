@@ -252,6 +252,10 @@ std::string TrainerCore::load_weights(const std::filesystem::path& path, std::st
 }
 
 void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t shard_bytes) const {
+  export_to(folder, ExportForm{.shard_bytes = shard_bytes});
+}
+
+void TrainerCore::export_to(const std::filesystem::path& folder, const ExportForm& form) const {
   namespace fs = std::filesystem;
   if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
     throw FileError("Cannot export to " + folder.string() +
@@ -260,10 +264,16 @@ void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t s
   std::vector<TensorView> weights;
   FlatTensors tensors(machines_, Access::read);
   tensors.add_views(Space::master, weights);
+  if (form.dtype)
+    for (TensorView& tensor : weights) write_as(tensor, *form.dtype);
   write_folder_atomically(folder, [&](const fs::path& into) {
-    write_shards(into, weights, shard_bytes);
-    if (const std::string config = config_text(recipe_->hugging_face); !config.empty())
+    write_shards(into, weights, form.shard_bytes);
+    const std::string config = config_text(recipe_->hugging_face);
+    if (form.finish) {
+      form.finish(into, config);
+    } else if (!config.empty()) {
       write_file_atomically(into / config_file, config);
+    }
   });
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,17 +31,22 @@ std::string to_string(const Shape& shape);
 /// A tensor to be written, in C order.
 struct TensorView {
   std::string name;   ///< name in the file
-  Dtype dtype;        ///< type of its elements
+  Dtype dtype;        ///< type of its elements in the file
   Shape shape;        ///< dimensions, the outermost first
   const void* data;   ///< the elements, in row-major order
   std::size_t bytes;  ///< the product of the shape × the width of dtype
+  /// The type of the elements at `data`, if the file is to have them rounded to another.
+  std::optional<Dtype> held{};
 };
+
+/// Gives a tensor another type in the file, if both types are real numbers.
+void write_as(TensorView& tensor, Dtype dtype);
 
 /// Writes the tensors, the largest element type first, then by name. The header is padded to a
 /// multiple of 8 bytes, so that every tensor is aligned to its element type. The file appears under
 /// its name only when it is complete and synced.
 /// throws    FileError (disk full, not writable); ArgumentError (a name that is there twice or not
-///           UTF-8, bytes that do not fit the shape)
+///           UTF-8, bytes that do not fit the shape, a number too large for the file's type)
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const Metadata& metadata = {{"format", "pt"}});
 /// Writes the tensors to a file that the caller finishes, such as one of a checkpoint.

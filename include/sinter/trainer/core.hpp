@@ -2,6 +2,8 @@
 // The trainer without its recipe's type.
 #pragma once
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "sinter/comm/world.hpp"
 #include "sinter/data/host_batch.hpp"
@@ -20,6 +22,17 @@
 namespace sinter {
 
 class CheckpointReader;
+
+namespace detail {
+/// The form of an export.
+struct ExportForm {
+  std::uint64_t shard_bytes = default_shard_bytes;  ///< maximum size of a file of weights
+  std::optional<Dtype> dtype{};                     ///< type of weights; if unset, that of masters
+  /// Writes the other files. It gets the folder, and config.json's text of the recipe, which is
+  /// empty if Hugging Face does not have the architecture. If unset, that text is written.
+  std::function<void(const std::filesystem::path& into, const std::string& config)> finish{};
+};
+}  // namespace detail
 
 /// Settings of a trainer that are not part of its recipe.
 struct TrainerSettings {
@@ -225,6 +238,10 @@ class TrainerCore {
   /// throws    FileError if the folder exists and is not empty, or cannot be written
   void export_to(const std::filesystem::path& folder,
                  std::uint64_t shard_bytes = detail::default_shard_bytes) const;
+  /// Writes an export in another form: weights of one type, and other files beside them.
+  /// throws    what the first export_to() throws; ArgumentError if a weight is too large a number
+  ///           for the type; what `finish` throws. Nothing is then left in the folder.
+  void export_to(const std::filesystem::path& folder, const detail::ExportForm& form) const;
 
   /// Sets one observer per rank for steps and evaluations. An empty list removes them.
   /// requires  there are none or as many as ranks, and they outlive their use

@@ -136,6 +136,38 @@ TEST_CASE("a tensor larger than a buffer is converted whole, at any alignment") 
   CHECK(wrong == 0);
 }
 
+TEST_CASE("a tensor is written as another type, rounded to nearest, and integers as they are") {
+  TemporaryFolder folder;
+  std::vector<float> values(200'000, 1 + 1.f / 256);  // a tie, as are the next: to even
+  values[1] = 1 + 3.f / 256;
+  values[199'999] = -0.3f;
+  const std::vector<std::int32_t> counts{7};
+  std::vector<TensorView> tensors{view("w", Dtype::f32, {200'000}, values),
+                                  view("n", Dtype::i32, {1}, counts)};
+  for (TensorView& tensor : tensors) write_as(tensor, Dtype::bf16);
+  write_safetensors(folder / "m.safetensors", tensors);
+  const SafetensorsFile file(folder / "m.safetensors");
+  CHECK(file.find("w")->dtype == Dtype::bf16);
+  CHECK(file.find("n")->dtype == Dtype::i32);
+  std::vector<float> read(values.size());
+  file.read("w", read.data(), Dtype::f32);
+  CHECK(read[0] == 1);
+  CHECK(read[1] == 1 + 1.f / 64);
+  CHECK(read[199'998] == 1);
+  CHECK(read[199'999] == -0.30078125f);
+
+  values[150'000] = 65520;  // the least that float16 rounds to infinity
+  write_as(tensors[0], Dtype::f16);
+  CHECK_THROWS_WITH_AS(
+      write_safetensors(folder / "large.safetensors", tensors),
+      "Element 150000 of the tensor 'w' is too large a number for F16. Write the weights as "
+      "another type.",
+      ArgumentError);
+  CHECK_FALSE(fs::exists(folder / "large.safetensors"));
+  values[150'000] = std::numeric_limits<float>::infinity();  // no finite number is lost
+  write_safetensors(folder / "infinite.safetensors", tensors);
+}
+
 TEST_CASE("types are read as themselves or not at all") {
   TemporaryFolder folder;
   std::vector<std::int32_t> numbers{7, -8};
