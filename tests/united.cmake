@@ -24,7 +24,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
     tokenizer_files tokenizer_folders train_tokenizer wordpiece)
   sinter_unite_tests(unit/data data_view batch_parts reader_workers)
   sinter_unite_tests(unit/files load choice_file event_file metrics_log run_folder_foreign run_folder_live shards weights)
-  sinter_unite_tests(unit/hugging_face architectures recipe)
+  sinter_unite_tests(unit/hugging_face architectures export_files recipe)
   sinter_unite_tests(unit/layer gradients dropout fused)
   sinter_unite_tests(unit/layer running unplanned unwanted)
   sinter_unite_tests(unit/memory offload offload_files budget)
@@ -45,7 +45,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(binary training launched length offload pin recovery resume signals world)
   sinter_unite_tests(binary describe options profile report tensorboard)
   sinter_unite_tests(binary predict adversarial data_paths evaluation mnist own_data torch_layers)
-  sinter_unite_tests(binary pairs paired_replies replies tokenize tokens train_tokenizer worded_replies)
+  sinter_unite_tests(binary pairs export paired_replies replies tokenize tokens train_tokenizer worded_replies)
 endif()
 
 # Sets TARGET in the caller to the binary of a test FOLDER/NAME.

@@ -11,6 +11,7 @@
 #include "cli/numbers.hpp"
 #include "cli/verb_rows.hpp"
 #include "sinter/data/source.hpp"
+#include "sinter/files/dtype.hpp"
 #include "sinter/files/shards.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
@@ -33,7 +34,8 @@ struct Arguments {
   double save_minutes = 0;                      // 0 saves by steps only
   std::optional<int> keep;                      // number of checkpoints to keep
   std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
-  int threads = 0;                                  // 0: one per usable processor
+  std::optional<Dtype> dtype;                       // of an export's weights
+  int threads = 0;                                  // 0: one per processor
   int workers = 1;                                  // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;

@@ -1,21 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/origin.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "hugging_face/export_files.hpp"
+#include "sinter/data/example_marks.hpp"
+#include "sinter/data/tokenizer/tokenizer.hpp"
+#include "sinter/files/weights.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter::detail::cli {
+namespace {
+
+using hugging_face::ExportParts, hugging_face::Origin;
+
+/// A type of weights, and what transformers calls it.
+struct TypeWord {
+  Dtype dtype;
+  std::string_view word;
+};
+constexpr TypeWord type_words[]{{Dtype::f32, "float32"},
+                                {Dtype::bf16, "bfloat16"},
+                                {Dtype::f16, "float16"},
+                                {Dtype::f64, "float64"}};
+
+/// The 16-bit type of the weights that training began with; none if they had more bits.
+std::optional<Dtype> narrow_type(const Origin& origin) {
+  for (const char* key : {"dtype", "torch_dtype"})
+    if (const auto found = origin.config.find(key);
+        found != origin.config.end() && found->is_string())
+      for (const TypeWord& type : type_words)
+        if (*found == type.word && dtype_bits(type.dtype) == 16) return type.dtype;
+  return std::nullopt;
+}
+
+/// The ids that a model has, by its config; 0 if that does not say it.
+std::int64_t vocabulary_of(const HuggingFace& files) {
+  for (const ConfigEntry& entry : files.config)
+    if (const auto* size = std::get_if<std::int64_t>(&entry.value);
+        size && entry.key == "vocab_size")
+      return *size;
+  return 0;
+}
+
+/// True if a recipe's own tokens are bytes. Examples of bytes have two marks more.
+bool is_of_bytes(const RecipeView& recipe) {
+  constexpr int bytes = 256;
+  if (!recipe.data.has_tokenizer) return false;
+  if (recipe.data.takes_tokenizer && vocabulary_of(recipe.hugging_face) != byte_example_vocabulary)
+    return false;
+  const Tokenizer tokenizer = recipe.tokenizer();
+  if (tokenizer.vocabulary != bytes) return false;
+  std::string text;
+  for (int byte = 0; byte < bytes; ++byte) text += char(byte);
+  const std::vector<std::int32_t> ids = tokenizer.encode(text);
+  for (int byte = 0; byte < bytes; ++byte)
+    if (std::ssize(ids) != bytes || ids[std::size_t(byte)] != byte) return false;
+  return true;
+}
+
+/// Checks a tokenizer that is given for a model. Returns a note if Sinter does not understand it.
+std::string check_tokenizer(const std::string& path, const HuggingFace& files) {
+  std::int64_t tokens = 0;
+  try {
+    tokens = load_tokenizer(path).vocabulary;
+  } catch (const FileError& error) {
+    if (!std::filesystem::exists(path)) throw;
+    return fmt::format("{} It is copied as it is.\n", error.what());
+  }
+  if (const std::int64_t room = vocabulary_of(files); room > 0 && tokens > room)
+    throw ArgumentError(
+        fmt::format("The tokenizer {} has {} tokens, and the model's vocabulary is {}. Name the "
+                    "tokenizer that the model was trained with.",
+                    printable(path), thousands(tokens), thousands(room)));
+  return "";
+}
+
+/// The tokenizer that a run read its text by; none if it was the recipe's own.
+std::optional<std::string> tokenizer_of_run(const Arguments& a) {
+  if (!a.weights) return std::nullopt;
+  const WeightsSource source = resolve_weights(*a.weights);
+  if (source.kind != WeightsSource::Kind::checkpoint) return std::nullopt;
+  return RunRecord(source.path.parent_path()).tokenizer();
+}
+
+/// Finds what belongs beside the weights. Adds notes on what is missing.
+ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& notes) {
+  ExportParts parts;
+  if (a.weights) parts.origin = origin_of(*a.weights);
+  if (a.tokenizer) {
+    notes += check_tokenizer(*a.tokenizer, recipe.hugging_face);
+    set_tokenizer(parts.origin, *a.tokenizer);
+  }
+  if (!parts.origin.tokenizer.empty()) return parts;
+  const std::optional<std::string> named = tokenizer_of_run(a);
+  parts.bytes = !named && is_of_bytes(recipe);
+  if (!parts.bytes && recipe.data.takes_tokenizer)
+    notes += fmt::format("no tokenizer is written: {}. --tokenizer PATH adds one.\n",
+                         named ? printable(*named) + ", by which the run read its text, is gone"
+                         : a.weights ? "none is known of " + printable(*a.weights)
+                                     : "fresh weights have none");
+  return parts;
+}
+
+}  // namespace
 
 int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.out.has_value(), "--out DIR", a.verb);
   if (a.weights && a.seed)
     throw UsageError("--weights and --seed exclude each other: a seed is for fresh weights.");
   if (a.average) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
-  TrainerCore trainer(std::move(recipe), {a.seed.value_or(0), a.threads, false, {}, a.scratch});
-  std::string warning = a.weights ? trainer.load_weights(*a.weights, a.average ? "ema" : "") : "";
-  if (!a.quiet) note_lines(warning);
-  trainer.export_to(*a.out, a.shard_bytes);
+  TrainerCore trainer(recipe, {a.seed.value_or(0), a.threads, false, {}, a.scratch});
+  std::string notes = a.weights ? trainer.load_weights(*a.weights, a.average ? "ema" : "") : "";
+  if (!notes.empty() && !notes.ends_with('\n')) notes += '\n';
+  ExportParts parts = parts_of(*recipe, a, notes);
+  const std::optional<Dtype> narrow = narrow_type(parts.origin), dtype = a.dtype ? a.dtype : narrow;
+  if (dtype) parts.dtype = std::ranges::find(type_words, *dtype, &TypeWord::dtype)->word;
+  if (narrow && !a.dtype)
+    notes += fmt::format(
+        "the weights are written as {}, the type that they had before training; --dtype float32 "
+        "keeps all digits.\n",
+        parts.dtype);
+  if (!a.quiet) note_lines(notes);
+  trainer.export_to(*a.out,
+                    {.shard_bytes = a.shard_bytes,
+                     .dtype = dtype,
+                     .finish = [&](const std::filesystem::path& into, const std::string& config) {
+                       write_export_files(parts, config, into);
+                     }});
   if (a.json) {
     nlohmann::ordered_json result{{"folder", *a.out}, {"parameters", trainer.plan().parameters}};
     print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

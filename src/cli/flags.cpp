@@ -59,6 +59,20 @@ void set_shard_size(Arguments& a, const Given& given) {
   a.shard_bytes = number_of<std::uint64_t>(given.flag, size, 1);
 }
 
+void set_dtype(Arguments& a, const Given& given) {
+  static constexpr std::array<std::string_view, 4> words{"float32", "bfloat16", "float16",
+                                                         "float64"};
+  static constexpr std::array types{Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::f64};
+  const std::string& word = given.texts.front();
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end())
+    throw UsageError(
+        fmt::format("--dtype takes float32, bfloat16, float16 or float64, not '{}'; the nearest is "
+                    "'{}'.",
+                    word, nearest(word, words)));
+  a.dtype = types[std::size_t(found - words.begin())];
+}
+
 constexpr Flag flags[] = {
     {"--data", "PATH...", "Files and folders to read.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
@@ -110,6 +124,11 @@ constexpr Flag flags[] = {
      "Write the weights in files of up to SIZE, such as 500MB, with an\n"
      "index. Default: 5GB.",
      set_shard_size},
+    {"--dtype", "WORD",
+     "Write the weights as float32, bfloat16, float16 or float64.\n"
+     "Default: the 16 bits of the weights that training began with, if\n"
+     "they had so few; else the type of the master weights.",
+     set_dtype},
     {"--average", "",
      "Use the moving average of the weights, which the policy Average\n"
      "keeps, in place of --weights' own.",
@@ -187,7 +206,7 @@ constexpr Flag flags[] = {
      "A tokenizer.json or BERT's vocab.txt, or a folder with one of\n"
      "them, with encoder.json and vocab.bpe, or with vocab.json and\n"
      "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
-     "See docs/tokenizers.md.",
+     "export writes it beside the weights. See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
     {"--text", "FILE",
      "predict: texts to predict for, a line each, instead of --ids.\n"
@@ -283,10 +302,15 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 
-constexpr bool has_known_flags(const VerbRow& row) {
-  std::ptrdiff_t named = row.flags.starts_with("--");
-  for (std::size_t at = 0; (at = row.flags.find(" --", at)) != row.flags.npos; ++at) ++named;
-  return std::ranges::count_if(flags, [&](const Flag& f) { return f.of(row.verb); }) == named;
+constexpr bool rows_have_flags_only() {
+  for (const VerbRow& row : verb_rows)
+    for (std::string_view rest = row.flags; !rest.empty();) {
+      const std::size_t end = std::min(rest.find(" --"), rest.size());
+      if (std::ranges::none_of(flags, [&](const Flag& f) { return f.is(rest.substr(0, end)); }))
+        return false;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  return true;
 }
 /// A constant for each row, as compilers limit the steps of one.
 template <std::size_t Row>

@@ -40,8 +40,9 @@ struct Flag {
   }
   /// True if this is the flag `shown`: its name, and its value after a blank.
   constexpr bool is(std::string_view shown) const {
-    const std::size_t end = std::min(shown.find(' '), shown.size());
-    return shown.substr(0, end) == name && shown.substr(std::min(end + 1, shown.size())) == value;
+    if (!shown.starts_with(name)) return false;
+    shown.remove_prefix(name.size());
+    return value.empty() ? shown.empty() : shown.starts_with(' ') && shown.substr(1) == value;
   }
 };
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <system_error>
 
+#include "cli/origin.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/version.hpp"
@@ -98,6 +99,17 @@ std::optional<std::string> RunRecord::tokenizer() const {
   return newest;
 }
 
+std::optional<fs::path> RunRecord::origin() const {
+  for (std::size_t k = starts.size(); k-- > 0;) {
+    const auto found = starts[k].find("origin");
+    if (found == starts[k].end()) continue;
+    const std::string name = found->is_string() ? found->get<std::string>() : "";
+    const bool is_own = name.starts_with("origin-") && name.find('/') == name.npos;
+    return is_own ? std::optional(path.parent_path() / name) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 std::string RunRecord::take_over_tokenizer(Arguments& a) const {
   const std::optional<std::string> before = tokenizer();
   if (!a.tokenizer) a.tokenizer = before;
@@ -164,6 +176,12 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;
     start["as_text"] = a.as_text;
+  }
+  if (const std::string kept = keep_origin(path.parent_path(), *this, recipe, a, step);
+      !kept.empty()) {
+    start["origin"] = kept;
+  } else if (origin()) {
+    start["origin"] = nullptr;
   }
   starts.push_back(std::move(start));
   std::string text;

@@ -29,6 +29,10 @@ class RunRecord {
   /// The tokenizer of the newest start that names one, if any.
   [[nodiscard]] std::optional<std::string> tokenizer() const;
 
+  /// The folder in which the run keeps what came with its weights and tokenizer (origin.hpp), if it
+  /// has one.
+  [[nodiscard]] std::optional<std::filesystem::path> origin() const;
+
   /// Sets --tensorboard if an earlier start had it. A damaged record counts as one without it.
   void take_over_tensorboard(Arguments& arguments) const;
   /// Keeps as many checkpoints as before, unless --keep says otherwise.
@@ -36,8 +40,10 @@ class RunRecord {
 
   /// Appends this start to the record, atomically and durably: date, Sinter's version, command line
   /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard.
+  /// Keeps what came with weights and tokenizer before that (keep_origin()).
   /// Returns notes for people, one per line.
-  /// throws    FileError if the record cannot be written, or is no regular file
+  /// throws    FileError if the record cannot be written, or is no regular file; and what
+  ///           keep_origin() throws
   [[nodiscard]] std::string add_start(const RecipeView& recipe, const Arguments& arguments,
                                       const std::string& program, std::int64_t step);
 

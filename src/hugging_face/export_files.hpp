@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of an export beside the weights: what save_pretrained of transformers writes for a
+// model and its tokenizer.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "hugging_face/origin.hpp"
+
+namespace sinter::detail::hugging_face {
+
+/// What an export is made of.
+struct ExportParts {
+  Origin origin{};
+  std::string dtype = "";  // of the weights, such as "bfloat16"; empty for that of the masters
+  bool bytes = false;      // true if the model's tokens are bytes, and `origin` has no tokenizer
+};
+
+/// Writes the files into a folder. `config` is the recipe's config.json, or empty if Hugging Face
+/// does not have the architecture; then only the tokenizer is written.
+/// throws    FileError
+void write_export_files(const ExportParts& parts, const std::string& config,
+                        const std::filesystem::path& into);
+
+}  // namespace sinter::detail::hugging_face
