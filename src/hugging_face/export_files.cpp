@@ -53,14 +53,15 @@ bool names_classes(const Json& origin, std::size_t count) {
   return true;
 }
 
-/// Sets the names of classes: the origin's, or those that transformers gives.
-void set_labels(Json& config, const Json& origin) {
+/// Sets the names of classes: those of the data, or the origin's, or those that transformers gives.
+void set_labels(Json& config, const Json& origin, const std::vector<std::string>& classes) {
   const auto count = config.at("num_labels").get<std::size_t>();
   const bool named = names_classes(origin, count);
   Json names = Json::object(), ids = Json::object();
   for (std::size_t k = 0; k < count; ++k) {
     const std::string id = std::to_string(k);
-    const std::string name = named ? origin["id2label"][id].get<std::string>() : "LABEL_" + id;
+    std::string name = named ? origin["id2label"][id].get<std::string>() : "LABEL_" + id;
+    if (classes.size() == count) name = classes[k];
     names[id] = name;
     ids[name] = k;
   }
@@ -89,7 +90,7 @@ Json config_of(const ExportParts& parts, const std::string& own,
   for (const std::string_view key : of_origin)
     if (const std::string name(key); has(origin, name) && !(says_own && has(config, name)))
       config[name] = origin[name];
-  if (config.contains("num_labels")) set_labels(config, origin);
+  if (config.contains("num_labels")) set_labels(config, origin, parts.classes);
   set_special_ids(config, origin, tokens);
   for (const char* key : {"id2label", "label2id"}) origin.erase(key);
   add_missing(config, origin);

@@ -3,8 +3,8 @@
 // model and its tokenizer.
 #pragma once
 #include <filesystem>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "hugging_face/origin.hpp"
 
@@ -14,7 +14,9 @@ namespace sinter::detail::hugging_face {
 struct ExportParts {
   Origin origin{};
   std::string dtype = "";  // of the weights, such as "bfloat16"; empty for that of the masters
-  bool bytes = false;      // true if the model's tokens are bytes, and `origin` has no tokenizer
+  std::vector<std::string> classes =
+      {};              // names of the classes in the data; empty if these have none
+  bool bytes = false;  // true if the model's tokens are bytes, and `origin` has no tokenizer
 };
 
 /// Writes the files into a folder. `config` is the recipe's config.json, or empty if Hugging Face

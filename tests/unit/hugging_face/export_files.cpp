@@ -80,6 +80,16 @@ TEST_CASE("names of classes are the folder's if it names as many, else those of 
   }
 }
 
+TEST_CASE("names that the data have for classes come before the folder's") {
+  const ModelFolder folder(R"({"id2label": {"0": "no", "1": "yes"}})"), exported("{}");
+  write_export_files(
+      {.origin = origin_of_weights(folder.path()), .dtype = "", .classes = {"bad", "good"}}, bert,
+      exported.path());
+  const Json config = Json::parse(read_file(exported.path() / "config.json"));
+  CHECK(config["id2label"] == Json{{"0", "bad"}, {"1", "good"}});
+  CHECK(config["label2id"] == Json{{"bad", 0}, {"good", 1}});
+}
+
 TEST_CASE("files of a tokenizer get the names of transformers, and a config that fits them") {
   const ModelFolder folder("{}");
   folder.add("encoder.json", R"({"a": 0, "b": 1, "ab": 2, "<|endoftext|>": 3})");
