@@ -109,6 +109,23 @@ bool is_run_folder(const fs::path& path) {
          is_found(path / "metrics.jsonl") || !step_folders(path).empty();
 }
 
+/// The error for a folder of torch.save, which says how to convert it.
+FileError pickled_weights(const fs::path& path) {
+  return FileError(fmt::format(
+      "{0} holds no weights that can be read: pytorch_model.bin is not, because unpickling runs "
+      "code. Convert it where torch and safetensors are installed, then try again:\n"
+      "  python3 - '{0}' <<'END'\n"
+      "import glob, sys, torch\n"
+      "from safetensors.torch import save_file\n"
+      "weights = {{}}\n"
+      "for file in glob.glob(sys.argv[1] + '/pytorch_model*.bin'):\n"
+      "    weights.update(torch.load(file, map_location='cpu', weights_only=True))\n"
+      "save_file({{name: tensor.clone().contiguous() for name, tensor in weights.items()}},\n"
+      "          sys.argv[1] + '/model.safetensors', metadata={{'format': 'pt'}})\n"
+      "END",
+      path.string()));
+}
+
 WeightsSource of_folder(const fs::path& path) {
   if (is_found(path / "manifest.json")) return checkpoint(path);
   fs::path config = if_there(path / "config.json");
@@ -119,11 +136,8 @@ WeightsSource of_folder(const fs::path& path) {
   if (is_run_folder(path)) return of_run(path);
   bool pickled =
       is_found(path / "pytorch_model.bin") || is_found(path / "pytorch_model.bin.index.json");
-  throw FileError(fmt::format("{} holds no weights that can be read{}. {}", path.string(),
-                              pickled ? ": pytorch_model.bin is not, because unpickling runs code; "
-                                        "save it with safetensors"
-                                      : "",
-                              accepted));
+  if (pickled) throw pickled_weights(path);
+  throw FileError(fmt::format("{} holds no weights that can be read. {}", path.string(), accepted));
 }
 
 /// The checkpoint that RUN@NAME names, where there is no file of this name.

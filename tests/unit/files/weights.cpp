@@ -150,7 +150,8 @@ TEST_CASE("a path that holds no weights is an error that says what is accepted")
   CHECK(contains(refusal(folder / "m.bin/x"), "does not exist"));
   CHECK(contains(refusal(folder.path()), "holds no weights that can be read."));
   put(folder / "pytorch_model.bin", "x");
-  CHECK(contains(refusal(folder.path()), "unpickling runs code"));
+  CHECK(contains(refusal(folder.path()), "unpickling runs code. Convert it where torch"));
+  CHECK(contains(refusal(folder.path()), "python3 - '" + folder.path().string() + "' <<'END'\n"));
 }
 
 }  // namespace sinter::detail::testing::weights_tests
