@@ -86,15 +86,35 @@ FolderModel read(Config& config, bool has_tokenizer) {
   return model;
 }
 
+/// Reads a body, the model without its head. A head that is the table of embeddings is never missing.
+template <const auto& Usual>
+FolderModel read_body(Config& config, bool has_tokenizer) {
+  FolderModel model = read<Usual>(config, has_tokenizer);
+  const bool has_head =
+      model.learns == Learns::next_tokens && config.flag("tie_word_embeddings", false);
+  if (!has_head)
+    config.note(fmt::format(
+        "{} is a body: its weights have no head for this model, so that train starts the head "
+        "fresh, and says so.",
+        config.architecture()));
+  return model;
+}
+
 constexpr Architecture all[] = {
     {"GPT2LMHeadModel", read<gpt2>},
+    {"GPT2Model", read<gpt2>},  // its head is the table of embeddings
     {"LlamaForCausalLM", read<llama>},
+    {"LlamaModel", read_body<llama>},
     {"MistralForCausalLM", read<mistral>},
+    {"MistralModel", read_body<mistral>},
     {"Qwen2ForCausalLM", read<qwen2>},
+    {"Qwen2Model", read_body<qwen2>},
     {"BertForMaskedLM", read<bert>},
+    {"BertModel", read_body<bert>},
     {"BertForPreTraining", read<bert>},
     {"BertForSequenceClassification", read<bert_of_classes>},
     {"DistilBertForMaskedLM", read<distilbert>},
+    {"DistilBertModel", read_body<distilbert>},
     {"DistilBertForSequenceClassification", read<distilbert_of_classes>},
     {"BartForConditionalGeneration", read<bart>, true},
     {"BlenderbotSmallForConditionalGeneration", read<blenderbot_small>, true},

@@ -87,8 +87,8 @@ static std::vector<std::pair<std::string, std::string>> older_names(const BertOp
 HuggingFace bert::files_of(const BertOptions& o, std::size_t master_bytes) {
   HuggingFace files{
       hugging_face::entries_of(o, master_bytes),
-      "",
-      {".embeddings.position_ids"},
+      "bert.",
+      {"embeddings.position_ids"},
       older_names(o),
       {{"bert.pooler."}, {"classifier."}, {"cls.predictions."}, {"cls.seq_relationship."}}};
   if (o.labels > 0) return files;
@@ -100,8 +100,8 @@ HuggingFace bert::files_of(const BertOptions& o, std::size_t master_bytes) {
 
 HuggingFace distilbert::files_of(const DistilBertOptions& o, std::size_t master_bytes) {
   HuggingFace files{hugging_face::entries_of(o, master_bytes),
-                    "",
-                    {".embeddings.position_ids"},
+                    "distilbert.",
+                    {"embeddings.position_ids"},
                     {},
                     {{"pre_classifier.", "classifier."}, {"vocab_"}}};
   if (o.labels == 0)

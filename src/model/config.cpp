@@ -18,6 +18,31 @@ std::string allowed(const Range& range) {
   return std::string(bounds.view());
 }
 
+/// The class that is meant where a file has only its kind of model; empty if that is not known.
+std::string usual_architecture(const Config& config) {
+  constexpr std::pair<std::string_view, std::string_view> usual[]{
+      {"gpt2", "GPT2LMHeadModel"},
+      {"llama", "LlamaForCausalLM"},
+      {"mistral", "MistralForCausalLM"},
+      {"qwen2", "Qwen2ForCausalLM"},
+      {"bert", "BertForMaskedLM"},
+      {"distilbert", "DistilBertForMaskedLM"},
+      {"bart", "BartForConditionalGeneration"},
+      {"marian", "MarianMTModel"},
+      {"blenderbot-small", "BlenderbotSmallForConditionalGeneration"}};
+  constexpr std::pair<std::string_view, std::string_view> of_classes[]{
+      {"bert", "BertForSequenceClassification"},
+      {"distilbert", "DistilBertForSequenceClassification"}};
+  const Config::Json* type = config.find("model_type");
+  if (!type) return "";
+  if (config.find("id2label") || config.find("num_labels"))
+    for (const auto& [kind, name] : of_classes)
+      if (*type == kind) return std::string(name);
+  for (const auto& [kind, name] : usual)
+    if (*type == kind) return std::string(name);
+  return "";
+}
+
 }  // namespace
 
 std::string shown(const Config::Json& value) {
@@ -38,7 +63,16 @@ Config::Config(const std::filesystem::path& file) {
   }
   if (!json_.is_object()) throw refused(fmt::format("it is {}, and no object", shown(json_)));
   const Json* names = find("architectures");
-  if (!names) throw refused("it has no \"architectures\", such as [\"GPT2LMHeadModel\"]");
+  if (!names) {
+    architecture_ = usual_architecture(*this);
+    if (architecture_.empty())
+      throw refused(
+          "it has no \"architectures\", such as [\"GPT2LMHeadModel\"], and no \"model_type\" that "
+          "Sinter knows");
+    note(fmt::format("config.json names no architecture; by its other keys it is {}.",
+                     architecture_));
+    return;
+  }
   if (!names->is_array() || names->empty() || !names->front().is_string())
     throw refused(fmt::format("\"architectures\" is {}, and no list of names", shown(*names)));
   architecture_ = names->front().get<std::string>();

@@ -455,4 +455,33 @@ TEST_CASE("the config.json that a model exports becomes that model again") {
                  .end = 2}>{});
 }
 
+/// What is noted of a config.json, with the model's policy before it.
+std::string noted(const std::string& config) {
+  const ModelFolder folder(config);
+  Config read(folder.path() / "config.json");
+  std::string text = read_model(read, true, "FOLDER").policy.name;
+  for (const std::string& note : read.notes()) text += "\n" + note;
+  return text;
+}
+
+TEST_CASE("a config.json without architectures is of the class that its other keys mean") {
+  const std::string by = "config.json names no architecture; by its other keys it is ";
+  CHECK(noted(R"({"model_type": "gpt2", "architectures": null})") ==
+        "Gpt2\n" + by + "GPT2LMHeadModel.");
+  CHECK(noted(R"({"model_type": "bert"})") == "Bert\n" + by + "BertForMaskedLM.");
+  CHECK(noted(R"({"model_type": "distilbert", "id2label": {"0": "a", "1": "b", "2": "c"}})") ==
+        "DistilBert\n" + by + "DistilBertForSequenceClassification.");
+  for (const char* none : {"{}", R"({"model_type": "t5"})", R"({"model_type": 1})"})
+    CHECK(has(refusal([&] { noted(none); }), "and no \"model_type\" that Sinter knows"));
+}
+
+TEST_CASE("a body is read, and a note says that its head starts fresh") {
+  const std::string fresh = " is a body: its weights have no head for this model";
+  for (const char* name :
+       {"BertModel", "DistilBertModel", "LlamaModel", "MistralModel", "Qwen2Model"})
+    CHECK(has(noted(R"({"architectures": [")" + std::string(name) + "\"]}"), name + fresh));
+  CHECK(noted(R"({"architectures": ["LlamaModel"], "tie_word_embeddings": true})") == "Llama");
+  CHECK(noted(R"({"architectures": ["GPT2Model"]})") == "Gpt2");
+}
+
 }  // namespace sinter::detail::testing::architectures_tests
