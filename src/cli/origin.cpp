@@ -51,7 +51,8 @@ Origin origin_of(const std::string& weights) {
 
 std::string keep_origin(const fs::path& run, const RunRecord& record, const RecipeView& recipe,
                         const Arguments& a, std::int64_t step) {
-  const auto before = record.origin();
+  auto before = record.origin();
+  if (before && !is_there(*before)) before.reset();  // removed: training needs none of it
   Origin origin;
   if (step > 0 && before) {
     origin = kept_origin(*before);

@@ -18,7 +18,8 @@ hugging_face::Origin origin_of(const std::string& weights);
 
 /// Keeps the origin of a run that starts, or starts again at `step`, in the folder origin-N of the
 /// run's folder. N is the first number that is free; nothing is replaced. Returns the folder's name:
-/// an earlier one if it holds the same, or none if nothing is known.
+/// an earlier one if it holds the same, or none if nothing is known. Of an earlier one that was
+/// removed only the tokenizer is kept again, if that is still where it was.
 /// throws    FileError
 std::string keep_origin(const std::filesystem::path& run, const RunRecord& record,
                         const RecipeView& recipe, const Arguments& arguments, std::int64_t step);

@@ -132,6 +132,9 @@ TEST_CASE(
   fs::create_symlink("/etc/hostname", out + "/origin-3/vocab.txt");
   check_refused(run({"export", "--weights", out, "--out", scratch / "b"}, SINTER_REVIEWS), 1,
                 "origin-3 is not as the run has written it: a folder of files, without links");
+  fs::remove_all(out + "/origin-3");
+  fine({"train", "--quiet", "--resume", "--steps", "5", "--out", out}, SINTER_REVIEWS);
+  CHECK(content(out + "/origin-3/vocab.txt") == words + "new\n");
 }
 
 TEST_CASE("a tokenizer that was trained here comes with the export, with its end as special id") {
