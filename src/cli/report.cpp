@@ -51,19 +51,6 @@ void take_options(const RunLog& run, RecipeView& recipe) {
   }
 }
 
-/// Returns the mebibytes of the arena in use during each instruction.
-std::vector<report::Point> memory_in_use(const PlacementView& placement) {
-  std::vector<double> bytes(placement.program.size());
-  for (const Buffer& buffer : placement.buffers)
-    for (std::size_t at = 0; at < bytes.size(); ++at)
-      if (buffer.opened_by < 0 || (int(at) >= buffer.first && int(at) <= buffer.last))
-        bytes[at] += double(buffer.bytes);
-  std::vector<report::Point> points;
-  for (std::size_t at = 0; at < bytes.size(); ++at)
-    points.push_back({double(at), bytes[at] / (1 << 20)});
-  return report::thinned(points, 1000);
-}
-
 report::Known known_of(RecipeView& recipe, const std::vector<RunLog>& runs) {
   report::Known known;
   known.recipe = recipe.name;
@@ -75,7 +62,7 @@ report::Known known_of(RecipeView& recipe, const std::vector<RunLog>& runs) {
   known.plan = recipe_text(recipe) + plan_text(recipe);
   known.program = program_text(recipe);
   known.memory = memory_parts(recipe.plan->memory);
-  known.in_use = memory_in_use(recipe.plan->training);
+  known.arena = report::arena_use(*recipe.plan);
   known.flops_per_token = double(recipe.plan->flops_per_token);
   return known;
 }
@@ -126,14 +113,17 @@ std::string terminal_text(const RunLog& run) {
   if (std::isfinite(f.best))
     text +=
         fmt::format(", lowest validation loss {:.4f} at step {}", f.best, thousands(f.best_step));
-  if (std::isfinite(f.tokens_per_s)) text += fmt::format(", {}tok/s", metric(f.tokens_per_s));
+  if (std::isfinite(f.tokens_per_s))
+    text += fmt::format(", median {}tok/s", metric(f.tokens_per_s));
   if (std::isfinite(f.examples_per_s))
-    text += fmt::format(", {}examples/s", metric(f.examples_per_s));
+    text += fmt::format(", median {}examples/s", metric(f.examples_per_s));
   if (std::isfinite(f.data_wait))
     text += fmt::format(", {:.3g} % of a step waits for data", 100 * f.data_wait);
   text += "\n";
-  const auto points = report::column(run, &report::Row::loss);
-  if (!points.empty()) text += report::curve_text(points, report::letters_of_locale());
+  const report::Chart loss = report::training_loss(run);
+  if (const auto points = report::column(run, &report::Row::loss); !points.empty())
+    text += report::curve_text(points, report::letters_of_locale(), loss.axis);
+  if (!loss.beyond.empty()) text += fmt::format("note: {}\n", loss.beyond);
   for (const std::string& note : run.notes) text += fmt::format("note: {}\n", note);
   return text;
 }

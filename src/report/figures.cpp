@@ -4,33 +4,51 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/series.hpp"
+#include "report/smoothing.hpp"
+
 namespace sinter::detail::report {
 namespace {
 
-constexpr std::size_t max_points = 1000;  // of a curve on a page
-
-/// A curve of each run.
-Chart chart_of(std::span<const RunLog> runs, std::string title, std::string y, double Row::* value,
-               bool logarithmic) {
-  Chart chart{std::move(title), "step", std::move(y), {}, logarithmic, !logarithmic};
-  for (std::size_t k = 0; k < runs.size(); ++k)
-    chart.curves.push_back({runs[k].name, thinned(column(runs[k], value), max_points), int(k)});
-  return chart;
+/// The upper one of two in the middle; NaN if there is no finite value.
+double median_of(const RunLog& run, double Row::* value) {
+  std::vector<Point> points = column(run, value);
+  if (points.empty()) return Row::none;
+  const auto middle = points.begin() + std::ptrdiff_t(points.size() / 2);
+  std::ranges::nth_element(points, middle, {}, &Point::y);
+  return middle->y;
 }
 
-Chart loss_chart(std::span<const RunLog> runs) {
-  Chart chart{"Loss", "step", "loss", {}, true};
+double settled_loss(const RunLog& run) {
+  const Chart chart = training_loss(run);
+  const std::vector<Mean>& means = chart.curves.front().means;
+  return means.empty() ? Row::none : smoothed(means, usual_weight(values_of(chart))).back().y;
+}
+
+/// A curve of each run.
+Chart chart_of(std::span<const RunLog> runs, std::span<const std::string> labels, Chart chart,
+               double Row::* value, Look look) {
+  chart.x = "step";
+  chart.from_zero = !chart.logarithmic;
+  std::vector<Series> series;
+  for (std::size_t k = 0; k < runs.size(); ++k)
+    series.push_back({{labels[k], {}, int(k)}, column(runs[k], value)});
+  return chart_of_series(std::move(chart), std::move(series), look);
+}
+
+/// Training and validation of each run: of one run in two colours, of several in two shades of a
+/// colour that is the run's.
+Chart loss_chart(std::span<const RunLog> runs, std::span<const std::string> labels) {
+  const bool one = runs.size() == 1;
+  std::vector<Series> series;
   for (std::size_t k = 0; k < runs.size(); ++k) {
-    const int colour = int(runs.size() == 1 ? 0 : k);
-    const std::string name = runs.size() == 1 ? "" : runs[k].name + ": ";
-    chart.curves.push_back(
-        {name + "training", thinned(column(runs[k], &Row::loss), max_points), colour});
-    auto validation = thinned(column(runs[k], &Row::validation_loss), max_points);
-    if (!validation.empty())
-      chart.curves.push_back(
-          {name + "validation", std::move(validation), runs.size() == 1 ? 1 : colour, true});
+    const std::string name = one ? "" : labels[k] + ": ";
+    series.push_back({{name + "training", {}, int(k)}, column(runs[k], &Row::loss)});
+    Series validation{{name + "validation", {}, one ? 1 : int(k), true, !one},
+                      column(runs[k], &Row::validation_loss)};
+    if (!validation.all.empty()) series.push_back(std::move(validation));
   }
-  return chart;
+  return chart_of_series({"Loss", "step", "", {}, true}, std::move(series), Look::noisy);
 }
 
 }  // namespace
@@ -42,13 +60,9 @@ std::vector<Point> column(const RunLog& run, double Row::* value) {
   return points;
 }
 
-/// The upper one of two in the middle; NaN if there is no finite value.
-double median_of(const RunLog& run, double Row::* value) {
-  std::vector<Point> points = column(run, value);
-  if (points.empty()) return Row::none;
-  const auto middle = points.begin() + std::ptrdiff_t(points.size() / 2);
-  std::ranges::nth_element(points, middle, {}, &Point::y);
-  return middle->y;
+Chart training_loss(const RunLog& run) {
+  return chart_of_series({"Loss", "step", "", {}, true}, {{{"training"}, column(run, &Row::loss)}},
+                         Look::noisy);
 }
 
 Figures figures_of(const RunLog& run) {
@@ -63,20 +77,25 @@ Figures figures_of(const RunLog& run) {
       figures.best_step = row.step;
     }
   }
+  figures.settled = settled_loss(run);
   figures.tokens_per_s = median_of(run, &Row::tokens_per_s);
   figures.examples_per_s = median_of(run, &Row::examples_per_s);
   figures.data_wait = median_of(run, &Row::data_wait_ms) / median_of(run, &Row::step_ms);
   return figures;
 }
 
-std::vector<Chart> charts_of(std::span<const RunLog> runs) {
+std::vector<Chart> charts_of(std::span<const RunLog> runs, std::span<const std::string> labels) {
+  auto of = [&](const char* title, const char* y, double Row::* value, bool logarithmic,
+                Look look) {
+    return chart_of(runs, labels, {title, "", y, {}, logarithmic}, value, look);
+  };
   std::vector<Chart> charts{
-      loss_chart(runs),
-      chart_of(runs, "Throughput", "tokens per second", &Row::tokens_per_s, false),
-      chart_of(runs, "Examples", "examples per second", &Row::examples_per_s, false),
-      chart_of(runs, "Wait for data", "milliseconds of a step", &Row::data_wait_ms, false),
-      chart_of(runs, "Gradient norm", "norm before clipping", &Row::gradient_norm, true),
-      chart_of(runs, "Learning rate", "learning rate", &Row::learning_rate, true)};
+      loss_chart(runs, labels),
+      of("Throughput", "tokens per second", &Row::tokens_per_s, false, Look::noisy),
+      of("Examples", "examples per second", &Row::examples_per_s, false, Look::noisy),
+      of("Wait for data", "milliseconds of a step", &Row::data_wait_ms, false, Look::noisy),
+      of("Gradient norm", "before clipping", &Row::gradient_norm, true, Look::noisy),
+      of("Learning rate", "", &Row::learning_rate, true, Look::exact)};
   std::erase_if(charts, [](const Chart& chart) { return chart.empty(); });
   return charts;
 }

@@ -9,25 +9,18 @@
 #include <set>
 
 #include "report/figures.hpp"
+#include "report/headline.hpp"
+#include "report/memory_text.hpp"
 #include "report/page_text.hpp"
+#include "report/series.hpp"
+#include "report/smoothing.hpp"
+#include "report/svg.hpp"
+#include "report/table.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/version.hpp"
 
 namespace sinter::detail::report {
 namespace {
-
-std::string cell(std::string_view text) { return fmt::format("<td>{}</td>", escaped(text)); }
-std::string number(std::string_view text) {
-  return fmt::format("<td class=\"number\">{}</td>", escaped(text));
-}
-std::string head(std::initializer_list<std::string_view> names) {
-  std::string row = "<tr>";
-  for (std::string_view name : names) row += fmt::format("<th>{}</th>", escaped(name));
-  return row + "</tr>\n";
-}
-std::string table(const std::string& rows) {
-  return fmt::format("<div class=\"wide\"><table>\n{}</table></div>\n", rows);
-}
 
 /// Returns a number with four digits; empty if it is NaN.
 std::string digits(double value) {
@@ -38,48 +31,101 @@ std::string counted(double value) {
   return std::abs(value) < 9e18 ? thousands(std::int64_t(value)) : digits(value);
 }
 
-std::string runs_table(std::span<const RunLog> runs, const Known& known) {
-  std::string rows = head({"run", "recipe", "steps", "loss", "lowest validation loss", "tokens",
-                           "tokens/s (median)", "GFLOP/s", "examples/s (median)",
-                           "wait for data (median)", "time in steps", "starts", "begun", "Sinter"});
-  for (std::size_t k = 0; k < runs.size(); ++k) {
-    const RunLog& run = runs[k];
-    const Figures f = figures_of(run);
-    const bool rated = known.is_of[k] && std::isfinite(f.tokens_per_s);
-    rows +=
-        "<tr>" + cell(run.name) + cell(run.recipe) + number(thousands(f.steps)) +
-        number(digits(f.loss)) +
-        number(std::isfinite(f.best)
-                   ? fmt::format("{} (step {})", digits(f.best), thousands(f.best_step))
-                   : "") +
-        number(counted(f.tokens)) + number(counted(f.tokens_per_s)) +
-        number(rated ? fmt::format("{:.1f}", f.tokens_per_s * known.flops_per_token / 1e9) : "") +
-        number(counted(f.examples_per_s)) +
-        number(std::isfinite(f.data_wait) ? fmt::format("{:.3g} %", 100 * f.data_wait) : "") +
-        number(fmt::format("{:.0f} s", f.seconds)) + number(std::to_string(run.starts.size())) +
-        cell(run.starts.empty() ? "" : run.starts.front().date) +
-        cell(run.starts.empty() ? "" : run.starts.back().version) + "</tr>\n";
-  }
-  return table(rows);
+/// What the page shows of runs: their names on it, and their figures.
+struct Shown {
+  std::vector<std::string> labels;
+  std::vector<Figures> figures;
+};
+
+/// A time as run.json has it, for people.
+std::string in_one_line(std::string date) {
+  if (date.size() == 20 && date[10] == 'T' && date[19] == 'Z')
+    date = date.substr(0, 10) + " " + date.substr(11, 8);
+  return date;
 }
 
-std::string notes_of(std::span<const RunLog> runs) {
+std::string runs_table(std::span<const RunLog> runs, const Known& known, const Shown& shown) {
+  Table table({"run", "recipe", "steps", "last loss", "lowest validation loss", "tokens",
+               "tokens/s (median)", "GFLOP/s", "examples/s (median)", "wait for data (median)",
+               "time in steps", "starts", "begun", "Sinter"});
+  const auto best = runs.size() > 1 ? best_of(shown.figures) : std::nullopt;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    const RunLog& run = runs[k];
+    const Figures& f = shown.figures[k];
+    const bool rated = known.is_of[k] && std::isfinite(f.tokens_per_s);
+    const std::string lowest =
+        std::isfinite(f.best) ? fmt::format("{} (step {})", digits(f.best), thousands(f.best_step))
+                              : "";
+    table.add(
+        {{shown.labels[k]},
+         {run.recipe},
+         number_cell(thousands(f.steps)),
+         number_cell(digits(f.loss)),
+         number_cell(lowest),
+         number_cell(counted(f.tokens)),
+         number_cell(counted(f.tokens_per_s)),
+         number_cell(rated ? fmt::format("{:.1f}", f.tokens_per_s * known.flops_per_token / 1e9)
+                           : ""),
+         number_cell(counted(f.examples_per_s)),
+         number_cell(std::isfinite(f.data_wait) ? fmt::format("{:.3g} %", 100 * f.data_wait) : ""),
+         number_cell(fmt::format("{:.0f} s", f.seconds)),
+         number_cell(std::to_string(run.starts.size())),
+         time_cell(run.starts.empty() ? "" : in_one_line(run.starts.front().date)),
+         time_cell(run.starts.empty() ? "" : run.starts.back().version)},
+        best == k ? "best" : "");
+  }
+  return table.html();
+}
+
+std::string notes_of(std::span<const RunLog> runs, const Shown& shown) {
   std::string text;
-  for (const RunLog& run : runs)
-    for (const std::string& note : run.notes)
-      text += fmt::format("<p class=\"note\">{}: {}</p>\n", escaped(run.name), escaped(note));
+  for (std::size_t k = 0; k < runs.size(); ++k)
+    for (const std::string& note : runs[k].notes)
+      text +=
+          fmt::format("<p class=\"note\">{}: {}</p>\n", escaped(shown.labels[k]), escaped(note));
   return text;
 }
 
+/// What the reader sets for all charts, or what was set for them.
+std::string smoothing_text(double weight, bool scripted) {
+  constexpr std::string_view what =
+      "an exponential moving average with bias correction. The values themselves are faint; one "
+      "beyond an axis counts as its end.";
+  if (scripted)
+    return fmt::format(
+        "<p class=\"smoothing\"><label>Smoothing <input type=\"range\" id=\"smoothing\" min=\"0\" "
+        "max=\"0.999\" step=\"0.001\" value=\"{0:.3f}\"> <output id=\"weight\">{0:.3f}</output>"
+        "</label> <small>by {1}</small></p>\n",
+        weight, what);
+  if (weight == 0) return "";
+  return fmt::format(
+      "<p class=\"smoothing\"><small>Smoothed with weight {:.3f} by {}</small></p>\n", weight,
+      what);
+}
+
+std::string caption(const Chart& chart, std::size_t number, bool scripted) {
+  std::string text = fmt::format("<figcaption>{}", escaped(chart.title));
+  if (!chart.y.empty()) text += fmt::format(" <small>{}</small>", escaped(chart.y));
+  if (scripted && chart.logarithmic)
+    text +=
+        fmt::format("<label><input type=\"checkbox\" id=\"log{}\"> logarithmic</label>", number);
+  if (scripted && !chart.beyond.empty())
+    text += fmt::format("<label><input type=\"checkbox\" id=\"all{}\"> all values</label>", number);
+  return text + "</figcaption>\n";
+}
+
 std::string figures_text(const std::vector<Chart>& charts, bool scripted) {
-  std::string text = "<div class=\"charts\">\n";
+  std::size_t values = 0;
+  for (const Chart& chart : charts) values = std::max(values, values_of(chart));
+  const double weight = usual_weight(values);
+  std::string text = values > 0 ? smoothing_text(weight, scripted) : "";
+  text += "<div class=\"charts\">\n";
   for (std::size_t k = 0; k < charts.size(); ++k) {
-    text += fmt::format("<figure><figcaption>{}", escaped(charts[k].title));
-    if (scripted && charts[k].logarithmic)
-      text += fmt::format("<label><input type=\"checkbox\" id=\"log{}\"> logarithmic</label>", k);
-    text += "</figcaption>\n";
+    text += "<figure>" + caption(charts[k], k, scripted);
     text += scripted ? fmt::format("<div class=\"plot\"><canvas id=\"chart{}\"></canvas></div>", k)
-                     : svg_of(charts[k]);
+                     : svg_of(charts[k], weight);
+    if (scripted && !charts[k].beyond.empty())
+      text += fmt::format("<p class=\"beyond\">{}</p>", escaped(charts[k].beyond));
     text += "</figure>\n";
   }
   return text + "</div>\n";
@@ -99,7 +145,7 @@ Settings settings_of(const RunLog& run) {
 
 /// A table of the settings in which a run differs from another, or from the recipe of this binary
 /// if it is of it.
-std::string differences(std::span<const RunLog> runs, const Known& known) {
+std::string differences(std::span<const RunLog> runs, const Known& known, const Shown& shown) {
   std::vector<Settings> all;
   std::set<std::string> names;
   for (const RunLog& run : runs) {
@@ -107,65 +153,51 @@ std::string differences(std::span<const RunLog> runs, const Known& known) {
     for (const auto& [name, value] : all.back()) names.insert(name);
   }
   const bool any_known = std::ranges::find(known.is_of, true) != known.is_of.end();
-  std::string rows = "<tr><th>option</th>";
-  for (const RunLog& run : runs) rows += fmt::format("<th>{}</th>", escaped(run.name));
-  rows += any_known ? "<th>recipe</th></tr>\n" : "</tr>\n";
-  int shown = 0;
+  std::vector<std::string> columns{"option"};
+  columns.insert(columns.end(), shown.labels.begin(), shown.labels.end());
+  if (any_known) columns.emplace_back("recipe");
+  Table table(std::move(columns));
   for (const std::string& name : names) {
     const auto usual = known.defaults.find(name);
-    std::string row;
+    std::vector<Cell> row{{name}};
     std::set<std::string> values;
     bool changed = false;
     for (std::size_t k = 0; k < runs.size(); ++k) {
       const auto found = all[k].find(name);
-      row += cell(found == all[k].end() ? "" : found->second);
+      row.push_back({found == all[k].end() ? "" : found->second});
       if (!runs[k].saved) continue;
-      values.insert(found == all[k].end() ? "" : found->second);
+      values.insert(row.back().text);
       changed |= known.is_of[k] && usual != known.defaults.end() && found != all[k].end() &&
                  found->second != usual->second;
     }
     if (values.size() < 2 && !changed) continue;
-    ++shown;
-    if (any_known) row += cell(usual == known.defaults.end() ? "" : usual->second);
-    rows += fmt::format("<tr{}>{}{}</tr>\n", values.size() > 1 ? " class=\"differs\"" : "",
-                        cell(name), row);
+    if (any_known) row.push_back({usual == known.defaults.end() ? "" : usual->second});
+    table.add(row, values.size() > 1 ? "differs" : "");
   }
-  return shown > 0 ? table(rows) : "<p>None, as far as the checkpoints of these runs tell.</p>\n";
+  return table.empty() ? "<p>None, as far as the checkpoints of these runs tell.</p>\n"
+                       : table.html();
 }
 
-std::string history(std::span<const RunLog> runs) {
-  std::string rows = head({"run", "step", "what", ""});
-  bool any = false;
-  for (const RunLog& run : runs) {
-    auto add = [&](std::int64_t step, std::string_view what, std::string_view text) {
-      rows +=
-          "<tr>" + cell(run.name) + number(thousands(step)) + cell(what) + cell(text) + "</tr>\n";
-      any = true;
-    };
-    for (const Start& start : run.starts) add(start.step, "started " + start.date, start.command);
-    for (const Happening& one : run.happenings) add(one.step, one.what, one.text);
+std::string history(std::span<const RunLog> runs, const Shown& shown) {
+  Table table({"run", "step", "what", "when", "more"});
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    for (const Start& start : runs[k].starts)
+      table.add({{shown.labels[k]},
+                 number_cell(thousands(start.step)),
+                 {"started"},
+                 time_cell(in_one_line(start.date)),
+                 {start.command}});
+    for (const Happening& one : runs[k].happenings)
+      table.add({{shown.labels[k]}, number_cell(thousands(one.step)), {one.what}, {}, {one.text}});
   }
-  return any ? "<h2>What happened</h2>\n" + table(rows) : "";
-}
-
-std::string memory_table(const Known& known) {
-  const double total = std::max<double>(1, double(known.memory.back().second));
-  std::string rows = head({"part of the arena", "bytes", "share", ""});
-  for (const auto& [name, bytes] : known.memory)
-    rows += "<tr>" + cell(name) + number(thousands(bytes)) +
-            number(fmt::format("{:.1f} %", 100 * double(bytes) / total)) +
-            fmt::format(
-                "<td style=\"width:16rem\"><span class=\"bar\" style=\"width:{:.1f}%\"></span>"
-                "</td></tr>\n",
-                100 * double(bytes) / total);
-  return table(rows);
+  return table.empty() ? "" : "<h2>What happened</h2>\n" + table.html();
 }
 
 /// What the binary knows of its own recipe.
-std::string known_text(std::span<const RunLog> runs, const Known& known) {
+std::string known_text(const Known& known, const Shown& shown) {
   std::string of;
-  for (std::size_t k = 0; k < runs.size(); ++k)
-    if (known.is_of[k]) of += (of.empty() ? "" : ", ") + runs[k].name;
+  for (std::size_t k = 0; k < shown.labels.size(); ++k)
+    if (known.is_of[k]) of += (of.empty() ? "" : ", ") + shown.labels[k];
   if (of.empty())
     return fmt::format(
         "<h2>Memory and program</h2>\n<p>Not shown: no run here is of the recipe {} as this binary "
@@ -175,7 +207,7 @@ std::string known_text(std::span<const RunLog> runs, const Known& known) {
       "<h2>Memory</h2>\n<p>As this binary plans the recipe {}. Of the runs, these are of it: "
       "{}.</p>\n"
       "{}",
-      escaped(known.recipe), escaped(of), memory_table(known));
+      escaped(known.recipe), escaped(of), memory_html(known));
   return text + fmt::format("<h2>Plan</h2>\n<pre>{}</pre>\n<h2>Program</h2>\n<pre>{}</pre>\n",
                             escaped(known.plan), escaped(known.program));
 }
@@ -195,30 +227,32 @@ std::string title_of(std::span<const RunLog> runs) {
   return fmt::format("{} runs", runs.size());
 }
 
+std::string head_of(std::span<const RunLog> runs, bool scripted) {
+  const std::string title = escaped(title_of(runs));
+  return fmt::format(
+      "{} Made by Sinter {}. -->\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body data-ready=\"{}\">\n<h1>{}</h1>\n",
+      page_begin, version(), title, style, scripted ? "false" : "true", title);
+}
+
 }  // namespace
 
 std::string page_of(std::span<const RunLog> runs, const Known& known, std::string_view script) {
   const bool scripted = !script.empty();
-  std::vector<Chart> charts = charts_of(runs);
+  Shown shown{labels_of(runs), {}};
+  for (const RunLog& run : runs) shown.figures.push_back(figures_of(run));
+  std::vector<Chart> charts = charts_of(runs, shown.labels);
   const bool any_known = std::ranges::find(known.is_of, true) != known.is_of.end();
-  if (any_known && known.in_use.size() > 1)
-    charts.push_back({"Memory during a step",
-                      "instruction of the program",
-                      "MiB in use",
-                      {{"in use", known.in_use}},
-                      false,
-                      true});
-  std::string page = fmt::format(
-      "{} Made by Sinter {}. -->\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body data-ready=\"{}\">\n<h1>{}</h1>\n",
-      page_begin, version(), escaped(title_of(runs)), style, scripted ? "false" : "true",
-      escaped(title_of(runs)));
-  page += runs_table(runs, known) + notes_of(runs) + figures_text(charts, scripted);
-  page += "<h2>Options that differ</h2>\n" + differences(runs, known) + history(runs) +
-          known_text(runs, known);
+  if (any_known && known.arena.mebibytes.size() > 1) charts.push_back(memory_chart(known));
+  std::string page = head_of(runs, scripted);
+  if (const std::string best = headline_of(runs, shown.labels, shown.figures); !best.empty())
+    page += fmt::format("<p class=\"headline\">{}</p>\n", escaped(best));
+  page += runs_table(runs, known, shown) + notes_of(runs, shown) + figures_text(charts, scripted);
+  page += "<h2>Options that differ</h2>\n" + differences(runs, known, shown) +
+          history(runs, shown) + known_text(known, shown);
   if (scripted)
     page += fmt::format(
         "<script type=\"application/json\" id=\"data\">{}</script>\n"

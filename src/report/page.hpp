@@ -2,6 +2,7 @@
 // The page that `report` writes.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/chart.hpp"
+#include "report/arena_use.hpp"
 #include "report/run_log.hpp"
 
 namespace sinter::detail::report {
@@ -18,7 +19,7 @@ namespace sinter::detail::report {
 struct Known {
   std::string recipe, plan, program;                         ///< as describe prints them
   std::vector<std::pair<std::string, std::int64_t>> memory;  ///< its parts, and last their total
-  std::vector<Point> in_use;  ///< bytes of the arena that an instruction needs, by its place
+  ArenaUse arena;
   double flops_per_token = 0;
   std::vector<bool> is_of;                      ///< for each run, true if it is of this recipe
   std::map<std::string, std::string> defaults;  ///< of its options, as JSON

@@ -27,18 +27,15 @@ class Dots {
   int height() const { return high; }
 };
 
-struct Range {
-  double low, high;
-};
-
 /// Draws a polyline; y counts from the top.
-void draw_curve(std::span<const Point> points, Range y, Dots& dots) {
+void draw_curve(std::span<const Point> points, Limits y, Dots& dots) {
   const double first = points.front().x, length = points.back().x - first;
   auto place_x = [&](double x) {
     return length > 0 ? int((x - first) / length * (dots.width() - 1) + 0.5) : 0;
   };
   auto place_y = [&](double value) {
-    const double part = y.high > y.low ? (y.high / 2 - value / 2) / (y.high / 2 - y.low / 2) : 0.5;
+    const double inside = std::clamp(value, y.low, y.high);
+    const double part = y.high > y.low ? (y.high / 2 - inside / 2) / (y.high / 2 - y.low / 2) : 0.5;
     return int(part * (dots.height() - 1) + 0.5);
   };
   int before_x = place_x(first), before_y = place_y(points.front().y);
@@ -91,15 +88,16 @@ Letters letters_of_locale() {
   return Letters::ascii;
 }
 
-std::string curve_text(std::span<const Point> points, Letters letters) {
+std::string curve_text(std::span<const Point> points, Letters letters, std::optional<Limits> axis) {
   const bool fine = letters == Letters::braille;
   Dots dots(columns * (fine ? 2 : 1), lines * (fine ? 4 : 1));
-  const auto [low, high] = std::ranges::minmax(points, {}, &Point::y);
-  draw_curve(points, {low.y, high.y}, dots);
+  const auto [lowest, highest] = std::ranges::minmax(points, {}, &Point::y);
+  const Limits y = axis.value_or(Limits{lowest.y, highest.y});
+  draw_curve(points, y, dots);
   std::string text;
   for (int line = 0; line < lines; ++line) {
-    const std::string mark = line == 0           ? fmt::format("{:.4g}", high.y)
-                             : line == lines - 1 ? fmt::format("{:.4g}", low.y)
+    const std::string mark = line == 0           ? fmt::format("{:.4g}", y.high)
+                             : line == lines - 1 ? fmt::format("{:.4g}", y.low)
                                                  : "";
     text += fmt::format("{:>10} {} {}\n", mark, fine ? "┤" : "|", line_of(dots, line, letters));
   }

@@ -24,9 +24,9 @@ std::string browser() {
 
 /// The page's elements when its scripts have run.
 std::string seen_by_browser(const std::string& program, const Scratch& scratch,
-                            const std::string& page) {
+                            const std::string& page, const std::string& size = "1400,2000") {
   const Ended ended = run({"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                           "--user-data-dir=" + scratch / "browser", "--window-size=1400,2000",
+                           "--user-data-dir=" + scratch / "browser", "--window-size=" + size,
                            "--screenshot=" + scratch / "page.png", "--dump-dom", "file://" + page},
                           program);
   REQUIRE_MESSAGE(ended.code == 0, ended.err);
@@ -42,8 +42,13 @@ TEST_CASE("report writes a page into the first run's folder, and again") {
   CHECK(ended.out == "Wrote " + a + "/report.html\n");
   CHECK_FALSE(fs::exists(b + "/report.html"));
   const std::string page = content(a + "/report.html");
-  CHECK(has(page, "<td>optimizer.lr</td><td>0.01</td><td>0.5</td><td>0.01</td>"));
+  CHECK(has(page,
+            "optimizer.lr</th><td data-name=\"a\">0.01</td><td data-name=\"b\">0.5</td>"
+            "<td data-name=\"recipe\">0.01</td>"));
   CHECK(has(page, "program of the training step"));
+  CHECK(has(page, "A step is fullest at its instruction "));
+  // A block of 16 wide has 12 matrices of 16 by 16, and 13 biases and norms.
+  CHECK(has(page, "h.1</th><td class=\"number\" data-name=\"parameters\">3,280</td>"));
   CHECK(has(page, "Options that differ"));
   CHECK(has(page, "--optimizer.lr 0.5"));
   fine({"report", a});
@@ -131,6 +136,49 @@ TEST_CASE("a browser draws the page") {
     REQUIRE(at != seen.npos);
     CHECK(has(seen.substr(at, seen.find('>', at) - at), "style=\"display: block;"));
   }
+}
+
+/// A copy of a page with a script at its end.
+std::string page_with(const Scratch& scratch, const std::string& page, const std::string& script) {
+  std::string text = content(page);
+  text.insert(text.rfind("</body>"), "<script>" + script + "</script>");
+  return write(scratch / "with.html", text);
+}
+
+TEST_CASE("a page fits a telephone, and its slider smooths as TensorBoard does") {
+  const std::string program = browser();
+  if (program.empty()) {
+    MESSAGE("skipped: neither chromium-headless-shell nor chromium is installed");
+    return;
+  }
+  Scratch scratch;
+  const std::string long_name(60, 'n');
+  fine(short_run(scratch, "a"));
+  fine(short_run(scratch, long_name));
+  fine({"report", scratch / "a", scratch / long_name});
+  const std::string page = scratch / "a/report.html";
+  const std::string narrow =
+      page_with(scratch, page,
+                "const narrow = document.documentElement; document.body.dataset.fits ="
+                " narrow.clientWidth <= 360 && narrow.scrollWidth <= narrow.clientWidth ? 'yes' :"
+                " narrow.scrollWidth + ' of ' + narrow.clientWidth;");
+  CHECK(has(seen_by_browser(program, scratch, narrow, "360,4000"), "data-fits=\"yes\""));
+  if (!has(content(page), "<canvas")) return;  // built without Chart.js
+  double average = 0, missing = 1;
+  for (const Json& row : metrics(scratch / "a")) {
+    average = 0.6 * average + 0.4 * row["loss"].get<double>();
+    missing *= 0.6;
+  }
+  const std::string moved = page_with(
+      scratch, page,
+      "const own = document.getElementById('smoothing'); own.value = 0.6;"
+      "own.dispatchEvent(new Event('input'));"
+      "document.body.dataset.last = Chart.getChart('chart0').data.datasets[0].data.at(-1).y;");
+  const std::string seen = seen_by_browser(program, scratch, moved);
+  CHECK(has(seen, "<output id=\"weight\">0.600</output>"));
+  const std::size_t at = seen.find("data-last=\"");
+  REQUIRE(at != seen.npos);
+  CHECK(std::stod(seen.substr(at + 11)) == doctest::Approx(average / (1 - missing)).epsilon(1e-5));
 }
 
 }  // namespace sinter::detail::testing::report_tests

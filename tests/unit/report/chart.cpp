@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/chart.hpp"
+#include "report/svg.hpp"
 
 #include <doctest/doctest.h>
 
@@ -60,7 +60,7 @@ TEST_CASE("a drawing stays within its frame and has no number that is none") {
   for (const std::vector<Point>& points :
        {wave(500), std::vector<Point>{{1, 0}}, std::vector<Point>{{1, 5}, {2, 5}},
         std::vector<Point>{{1, -huge}, {2, huge}, {3, 0}}}) {
-    const std::string svg = svg_of({"t", "x", "y", {{"c", points}, {"d", points, 7, true}}});
+    const std::string svg = svg_of({"t", "x", "y", {{"c", points}, {"d", points, 7, true}}}, 0);
     CHECK(svg.find("nan") == svg.npos);
     CHECK(svg.find("inf") == svg.npos);
     std::size_t at = svg.find("points=\"") + 8;
@@ -79,13 +79,15 @@ TEST_CASE("curves of one colour differ in their dashes") {
   CHECK(dashes(0).empty());
   CHECK(dashes(5).empty());
   CHECK(colour(0) == colour(6));
+  for (int number = 0; number < 6; ++number) CHECK(colour(number) != colour(number, true));
   for (int lap = 1; lap < 8; ++lap)
     for (int other = 0; other < lap; ++other) CHECK(dashes(6 * lap) != dashes(6 * other));
 }
 
 TEST_CASE("no text of a run ends its place in the page") {
   CHECK(escaped("a<b>&\"c\"'") == "a&lt;b&gt;&amp;&quot;c&quot;&#39;");
-  const std::string svg = svg_of({"<t>", "<x>", "\"y\"", {{"</svg><script>", {{1, 2}, {2, 3}}}}});
+  const std::string svg =
+      svg_of({"<t>", "<x>", "\"y\"", {{"</svg><script>", {{1, 2}, {2, 3}}}}}, 0);
   for (const char* bad : {"<t>", "<x>", "\"y\"", "<script>"}) CHECK(svg.find(bad) == svg.npos);
 }
 

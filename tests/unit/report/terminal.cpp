@@ -54,6 +54,15 @@ TEST_CASE("a spike among many steps is seen") {
   CHECK(lines[0].find('*') == 13 + 30);
 }
 
+TEST_CASE("a value beyond a given axis lies at its end") {
+  std::vector<Point> points = falling(60);
+  points[30].y = 1e9;
+  const auto lines = lines_of(curve_text(points, Letters::ascii, Limits{0, 80}));
+  CHECK(lines[0].starts_with("        80 |"));
+  CHECK(lines[0].find('*') == 13 + 30);
+  CHECK(lines[11].starts_with("         0 |"));
+}
+
 TEST_CASE("a curve in braille has four dots above each other and two side by side") {
   const auto lines = lines_of(curve_text(std::vector<Point>{{1, 2}, {2, 1}}, Letters::braille));
   REQUIRE(lines.size() == 13);
