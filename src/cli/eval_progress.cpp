@@ -24,8 +24,10 @@ EvalProgress::~EvalProgress() {
 
 void EvalProgress::at(std::int64_t done, Clock::time_point now) {
   if (!to || now < next || all <= 0) return;
-  const std::string text = fmt::format("{:.0f}% {}", 100. * double(done) / double(all), done_word);
-  print_if_possible(to, live ? "\r\033[K" + text : text + "\n");
+  const std::string text =
+      live ? fmt::format("\r\033[K{} {}", bar_text(done, all, 20), done_word)
+           : fmt::format("{:.0f}% {}\n", 100. * double(done) / double(all), done_word);
+  print_if_possible(to, text);
   drawn = live;
   next = now + milliseconds(live ? 200 : 5000);
 }

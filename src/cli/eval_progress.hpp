@@ -6,8 +6,8 @@
 
 namespace sinter::detail::cli {
 
-/// Shows the progress of an evaluation. In a terminal this is one line, written after the first
-/// second and then five times a second; elsewhere a new line every 5 seconds.
+/// Shows the progress of an evaluation. In a terminal this is one line with a bar, written after the
+/// first second and then five times a second; elsewhere a new line every 5 seconds.
 class EvalProgress {
  public:
   using Clock = std::chrono::steady_clock;

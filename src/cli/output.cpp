@@ -119,6 +119,13 @@ std::string metric(double number) {
                      units[unit]);
 }
 
+std::string bar_text(std::int64_t done, std::int64_t all, int width) {
+  const double share = all > 0 ? std::clamp(double(done) / double(all), 0., 1.) : 1;
+  std::string bar(std::size_t(share * width), '=');
+  if (int(bar.size()) < width) bar += '>';
+  return fmt::format("[{:<{}}] {:>3}%", bar, width, int(100 * share));
+}
+
 std::string duration_text(double seconds) {
   if (!(seconds < 1e9)) return "?";
   auto s = std::int64_t(std::ceil(seconds));

@@ -32,6 +32,9 @@ void note_lines(std::string_view text);
 std::string bytes_text(std::int64_t bytes);
 /// Returns up to three digits, a space and the prefix of a unit: "12.3 M", "4.56 G", "7.0 ".
 std::string metric(double number);
+/// Returns how much is done as a bar and a percentage, such as "[====>     ]  40%". Less than all is
+/// at most 99%.
+std::string bar_text(std::int64_t done, std::int64_t all, int width);
 /// Returns a duration, such as "1:05" or "2:03:04".
 std::string duration_text(double seconds);
 

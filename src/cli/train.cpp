@@ -264,10 +264,10 @@ class Run {
       events.emplace(folder->path(), trainer->steps(), header(), scale.flops_per_token);
     options.on_step = [this](const StepRecord& record) {
       if (events) events->step(record);
-      progress->step(record);
+      progress->step(record, loop->state().best_step);
       report_unplanned_memory();
-      progress->warn(watch.look());
-      if (events) progress->warn(events->take_warnings());
+      progress->warn_once(watch.look());
+      if (events) progress->warn_once(events->take_warnings());
     };
     options.on_warning = [this](const std::string& text) { progress->warn(text); };
     options.on_save = [this](const auto&) {
@@ -302,9 +302,10 @@ class Run {
   }
 
   void finish(LoopEnd end) {
-    progress->warn(watch.look(true));
+    progress->warn_once(watch.look(true));
     if (events) events->sync();
-    if (events) progress->warn(events->take_warnings());
+    if (events) progress->warn_once(events->take_warnings());
+    progress->end();
     const StepRecord& last = loop->state().last;
     std::string checkpoint = folder->newest_good().string();
     if (end == LoopEnd::finished && last.validation_loss)

@@ -226,12 +226,27 @@ TEST_CASE("train prints a header and plain lines into a pipe, and one line of JS
   auto has = [](const std::string& all, const std::string& part) {
     return all.find(part) != all.npos;
   };
-  for (const char* part :
-       {"recipe  small: Gpt2, Bytes", "10,944 parameters", "activations", "total", "device  ",
-        "matmul  fp32: multiplied as it is, by ", "options seed 0\n",
-        "data    3,000 bytes in 1 file, the last 300 held out", "steps 1 to 3", "step 1/3  loss 5.",
-        "  norm ", "  lr 2.00e-03", " tok/s", "FLOP/s  ", " left", "validation loss",
-        "bits per byte", "saved in"})
+  for (const char* part : {"recipe  small: Gpt2, Bytes",
+                           "10,944 parameters",
+                           "activations",
+                           "total",
+                           "device  ",
+                           "matmul  fp32: multiplied as it is, by ",
+                           "options seed 0\n",
+                           "data    3,000 bytes in 1 file, the last 300 held out",
+                           "steps 1 to 3",
+                           "step 1/3  loss 5.",
+                           "  norm ",
+                           "  lr 2.00e-03",
+                           " tok/s",
+                           "FLOP/s  ",
+                           " left",
+                           "validation loss",
+                           ", the best so far\n",
+                           "Speed: mean ",
+                           " tok/s over 3 steps, median ",
+                           "bits per byte",
+                           "saved in"})
     CHECK_MESSAGE(has(plain.out, part), part);
   CHECK(!has(plain.out, "% of matmul"));  // no rate can be measured that a step is a share of
   CHECK(!has(plain.out, "\r"));
@@ -270,6 +285,8 @@ TEST_CASE("train updates one live line in a terminal") {
   REQUIRE(first != shown.npos);
   REQUIRE(evaluated != shown.npos);
   CHECK(shown.substr(first, shown.find('\n', first) - first).find("\r\033[K") != shown.npos);
+  CHECK(shown.find("[") < first);  // a bar
+  CHECK(shown.find("3% step  1/30") != shown.npos);
   CHECK(shown.find("step 30/30") > evaluated);
   CHECK(shown.substr(first, evaluated - first).find('\n') == shown.npos);  // drawn over
   CHECK(shown.find("Done after 30 steps") != shown.npos);
