@@ -80,7 +80,8 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
   result["snapshot"] = recipe.plan->memory.saved();
   result["device"] = {{"text", device.text}, {"problem", device.problem}};
   result["matmul"] = matmul_json(device.matmul);
-  if (const auto world = forecast_of(recipe, a, device)) result["world"] = world_json(*world);
+  if (const auto world = forecast_of(recipe, a, device))
+    result["world"] = world_json(recipe, a, *world);
   if (a.program) result["program"] = program_json(recipe);
   if (a.schedule) result["schedule"] = program_json(recipe);
   if (a.weights)
@@ -88,9 +89,18 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                          {"fit", true},
                          {"fresh", fit.unshared.fresh},
                          {"left_out", fit.unshared.left_out}};
-  if (!fit.taken.empty()) result["weights"]["taken"] = fit.taken;
+  if (a.weights) result["weights"].update({{"tensors", fit.tensors}, {"files", fit.files}});
+  result.update(details_json(recipe));
   return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
+
+std::string weights_text(const std::string& path, const WeightsFit& fit) {
+  const DataUnit tensor{"tensor", "tensors"}, file{"file", "files"};
+  return fmt::format("weights {} fit: {} in {}\n", printable(path, 4096), tensor.count(fit.tensors),
+                     file.count(fit.files));
+}
+
+}  // namespace
 
 std::string buffer_name(const Model& model, const Buffer& buffer) {
   std::string space = buffer.space < Space::region
@@ -101,14 +111,6 @@ std::string buffer_name(const Model& model, const Buffer& buffer) {
   bool of_value = buffer.space == Space::value || buffer.space == Space::d_value;
   return space + " of " + unit_name(model, of_value ? model.writers[buffer.index] : buffer.index);
 }
-
-std::string weights_text(const std::string& path, const WeightsFit& fit) {
-  const DataUnit tensor{"tensor", "tensors"}, file{"file", "files"};
-  return fmt::format("weights {} fit: {} in {}\n", printable(path, 4096), tensor.count(fit.tensors),
-                     file.count(fit.files));
-}
-
-}  // namespace
 
 std::string snapshot_text(const Memory& memory) {
   const std::int64_t bytes = memory.saved();

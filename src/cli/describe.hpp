@@ -19,6 +19,12 @@ std::string parameters_text(const RecipeView& recipe);
 /// Lists the largest buffers of the training step: content, address and lifetime.
 std::string buffers_text(const PlanView& plan);
 
+/// Returns a buffer's content in words, such as "saved of h.3".
+std::string buffer_name(const Model& model, const Buffer& buffer);
+/// Returns what the lists of the text say: policies, notes, ranges of options, parameters, buffers,
+/// matrices of odd sizes, what would save memory and in which order to try it.
+nlohmann::ordered_json details_json(const RecipeView& recipe);
+
 /// Returns the program of the training step, one instruction per line.
 std::string program_text(const RecipeView& recipe);
 /// Returns the program as a list of {instruction, on, when}.

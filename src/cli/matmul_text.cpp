@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <thread>
 
 #include "cli/output.hpp"
 #include "hardware/processors.hpp"
@@ -16,6 +19,7 @@ namespace {
 using kernel::MatmulLibrary;
 using kernel::MatmulUnit;
 constexpr double seconds = 0.025;
+constexpr int wanted_multiple = 8;  // of the sides of matrices
 
 bool rounds(const MatmulRate& rate) { return rate.inputs == kernel::MatmulInputs::rounded; }
 
@@ -129,32 +133,36 @@ std::string matmul_text(const MatmulRate& rate) {
   return text + "\n";
 }
 
-std::string odd_sizes_text(const RecipeView& recipe) {
-  constexpr int multiple = 8, limit = 3;
-  std::string names;
-  int count = 0;
+std::vector<OddSize> odd_sizes(const RecipeView& recipe) {
+  std::vector<OddSize> sizes;
   const Model& model = recipe.plan->model;
   for (const Parameter& p : list_parameters(model)) {
     const Param& param = p.layer->params[p.number];
     const int rows = param.rows + param.padding;
-    if (rows % multiple == 0 && param.columns % multiple == 0) continue;
-    if (!is_multiplied(model, p)) continue;
-    if (++count <= limit)
-      names += fmt::format("{}{} {} × {}", count > 1 ? ", " : "", p.name, rows, param.columns);
+    if (rows % wanted_multiple == 0 && param.columns % wanted_multiple == 0) continue;
+    if (is_multiplied(model, p)) sizes.push_back({p.name, rows, param.columns});
   }
-  if (count == 0) return "";
-  if (count > limit) names += ", …";
+  return sizes;
+}
+
+std::string odd_sizes_text(const RecipeView& recipe) {
+  constexpr std::size_t limit = 3;
+  const std::vector<OddSize> sizes = odd_sizes(recipe);
+  if (sizes.empty()) return "";
+  std::string names;
+  for (const OddSize& size : std::span(sizes).first(std::min(limit, sizes.size())))
+    names += fmt::format("{}{} {} × {}", names.empty() ? "" : ", ", size.parameter, size.rows,
+                         size.columns);
+  if (sizes.size() > limit) names += ", …";
   return fmt::format(
-      "        {} matri{} a side that is no multiple of {}, which matrix units want: {}\n", count,
-      count == 1 ? "x has" : "ces have", multiple, names);
+      "        {} matri{} a side that is no multiple of {}, which matrix units want: {}\n",
+      sizes.size(), sizes.size() == 1 ? "x has" : "ces have", wanted_multiple, names);
 }
 
 nlohmann::ordered_json matmul_json(const MatmulRate& rate) {
-  return {{"precision", precision_of(rate)},
-          {"unit", name_of(rate.unit)},
-          {"library", name_of(rate.library)},
-          {"flops_per_s", rate.flops},
-          {"fp32_flops_per_s", rate.fp32_flops}};
+  return {{"precision", precision_of(rate)}, {"unit", name_of(rate.unit)},
+          {"text", what_multiplies(rate)},   {"library", name_of(rate.library)},
+          {"flops_per_s", rate.flops},       {"fp32_flops_per_s", rate.fp32_flops}};
 }
 
 }  // namespace sinter::detail::cli

@@ -3,6 +3,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "sinter/kernels/matmul_rate.hpp"
 #include "sinter/trainer/recipe_view.hpp"
@@ -32,10 +33,17 @@ MatmulRate measure_matmul(const RecipeView& recipe, int threads);
 /// Returns a line for the header of a run, such as "matmul  bf16: this processor has no unit for
 /// it; …".
 std::string matmul_text(const MatmulRate& rate);
+/// A matrix of the model as it is multiplied, by its parameter's name.
+struct OddSize {
+  std::string parameter;
+  int rows, columns;
+};
+/// Returns the parameters with a side that is no multiple of 8, which matrix units want.
+std::vector<OddSize> odd_sizes(const RecipeView& recipe);
 /// Returns a line that names parameters with a side that is no multiple of 8, which matrix units
 /// want (Micikevicius et al. 2018). Empty if there are none.
 std::string odd_sizes_text(const RecipeView& recipe);
-/// Returns the rates as {precision, unit, library, flops_per_s, fp32_flops_per_s}.
+/// Returns the rates as {precision, unit, text, library, flops_per_s, fp32_flops_per_s}.
 nlohmann::ordered_json matmul_json(const MatmulRate& rate);
 
 }  // namespace sinter::detail::cli

@@ -13,15 +13,6 @@
 namespace sinter::detail::cli {
 namespace {
 
-/// Returns the bytes of this process in memory now, or 0 without /proc. These are libraries, as
-/// describe makes no arena.
-std::int64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::int64_t all = 0, resident = 0;
-  file >> all >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
-
 std::string anatomy_text(const PlanView& plan) {
   const Memory& m = plan.memory;
   std::string text = "what it is for\n";
@@ -69,6 +60,13 @@ std::string table_text(const RecipeView& recipe) {
 }
 
 }  // namespace
+
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
 
 std::string savings_text(const RecipeView& recipe) {
   return anatomy_text(*recipe.plan) + table_text(recipe);

@@ -132,8 +132,14 @@ void add_offload(const RecipeView& recipe, const Arguments& a, const WorldForeca
   if (w.ranks > 1) assumed.emplace_back("that no rank's offloading slows another's");
 }
 
-std::string sources_text(const RecipeView& recipe, const Arguments& a, const WorldForecast& w) {
+/// The facts behind a forecast, in words.
+struct Sources {
   std::vector<std::string> measured, assumed;
+};
+
+Sources sources_of(const RecipeView& recipe, const Arguments& a, const WorldForecast& w) {
+  Sources sources;
+  auto& [measured, assumed] = sources;
   if (a.times) {
     measured.push_back("times of instructions, in " + printable(*a.times, 4096));
   } else {
@@ -157,7 +163,7 @@ std::string sources_text(const RecipeView& recipe, const Arguments& a, const Wor
         fmt::format("transfers that take {:.0f} % of their time from computing", 100 * w.taken));
   if (w.straggler > 1)
     assumed.push_back(fmt::format("a last rank that computes {:.3g} times as long", w.straggler));
-  return lines_of("measured", measured) + lines_of("assumed", assumed);
+  return sources;
 }
 
 }  // namespace
@@ -246,10 +252,13 @@ std::string world_text(const RecipeView& recipe, const Arguments& a, const World
   if (offloads(recipe)) text += offload_text(recipe, f);
   if (f.step > 0)
     text += fmt::format("\n        speed       {}tokens/s", metric(double(w.tokens) / f.step));
-  return text + "\n" + sources_text(recipe, a, w);
+  const Sources sources = sources_of(recipe, a, w);
+  return text + "\n" + lines_of("measured", sources.measured) +
+         lines_of("assumed", sources.assumed);
 }
 
-nlohmann::ordered_json world_json(const WorldForecast& w) {
+nlohmann::ordered_json world_json(const RecipeView& recipe, const Arguments& a,
+                                  const WorldForecast& w) {
   nlohmann::ordered_json memory = nlohmann::ordered_json::object();
   for (const auto& [name, bytes] : memory_parts(w.memory)) memory[name] = bytes;
   if (w.memory.offloaded) memory["offloaded"] = w.memory.offloaded;
@@ -281,6 +290,11 @@ nlohmann::ordered_json world_json(const WorldForecast& w) {
                         {"both_at_once", w.offload.beside},
                         {"measured", w.offload_measured},
                         {"taken_from_computing", w.offload.taken}};
+  const Sources sources = sources_of(recipe, a, w);
+  world["threads"] = w.threads;
+  world["tokens_per_s"] = w.step.step > 0 ? double(w.tokens) / w.step.step : 0;
+  world["measured"] = sources.measured;
+  world["assumed"] = sources.assumed;
   return world;
 }
 

@@ -36,7 +36,8 @@ void require_good_world(const RecipeView& recipe, const Arguments& arguments);
 
 std::string world_text(const RecipeView& recipe, const Arguments& arguments,
                        const WorldForecast& world);
-nlohmann::ordered_json world_json(const WorldForecast& world);
+nlohmann::ordered_json world_json(const RecipeView& recipe, const Arguments& arguments,
+                                  const WorldForecast& world);
 
 /// Reads the seconds of each instruction of the training program from a profile of train --profile:
 /// the medians. Instructions that only communicate, or move offloaded state, or wait for it, get 0,

@@ -30,6 +30,22 @@ TEST_CASE("describe --world has a step of as many ranks") {
   CHECK(!run({"describe", "--json"}).json().contains("world"));
 }
 
+TEST_CASE("a forecast in JSON says its facts as the text does") {
+  const Json w = world_of(quick, "4");
+  CHECK(w["threads"].get<int>() > 0);
+  CHECK(w["tokens_per_s"].get<double>() ==
+        doctest::Approx(w["tokens_per_step"].get<double>() / w["step_s"].get<double>()));
+  REQUIRE(w["measured"].size() == 1);
+  CHECK(w["measured"][0].get<std::string>().starts_with("matmuls at "));
+  Words words = quick;
+  std::erase(words, "--json");
+  words.push_back("4");
+  const std::string text = run(words).out;
+  REQUIRE(w["assumed"].size() > 2);
+  for (const Json& fact : w["assumed"])
+    CHECK_MESSAGE(text.find("  " + fact.get<std::string>() + "\n") != text.npos, fact);
+}
+
 TEST_CASE("every rank of Ddp needs all, and sends its gradients nearly twice") {
   const Json d = run({"describe", "--json", "--world", "4"}).json(), &w = d["world"];
   CHECK(w["memory"] == d["memory"]);
