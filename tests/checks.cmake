@@ -12,7 +12,7 @@ if(SINTER_SANITIZE MATCHES "address")
   # places of a program's arena in program/asan_arena. There, while transfers of buffers that come and go are under
   # way, other instructions close what they do not touch: so modes that have such are not for this sanitizer.
   set(left_out "^unit/(policy|recipe|proof|plan|model|layer|forecast|batch|batching|precision|optimizer|clipping|parameters|recovery|memory|curriculum|objective|parallel)/"
-    "|^unit/(cli/(evaluated|matmul)|comm/process_trainers|trainer/(axes|decisive|read_parts|check_gradients|initial_values))$"
+    "|^unit/(cli/matmul|comm/process_trainers|trainer/(evaluation|axes|decisive|read_parts|check_gradients|initial_values))$"
     # Trainers of many recipes whose paths others here take: messages and sums have each transport, and loop,
     # run_state and snapshot a trainer's life. What is counted, versioned or refused is no memory.
     "|^unit/(comm/(volume|mesh|launchers)|trainer/(versions|row_prediction|refusals)|generate/text)$"

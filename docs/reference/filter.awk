@@ -25,6 +25,8 @@ BEGIN {
   if (room == "optimizer") asks("OptimizerPolicy", "update regions learning_rate")
   if (room == "optimizer") asks("slot_hooks.hpp", "casts by_parameter workspace")
   if (room == "schedule") asks("SchedulePolicy", "factor")
+  if (room == "schedule") asks("slot_hooks.hpp", "horizon")
+  if (room == "metric") asks("ClassMetric", "greater_is_better sums add value")
   if (room == "clipping") asks("ClippingPolicy", "bound")
   if (room == "clipping") asks("slot_hooks.hpp", "limit")
   if (room == "batch") asks("BatchPolicy", "micro")
@@ -39,7 +41,7 @@ BEGIN {
   asks("RuleList", "holds enforce reason")
   asks("hooks.hpp", "contradiction why_fixed offered note regions rules model_rules frozen")
   asks("hooks.hpp", "parameter_groups row_multiple rewrite rate_factor State initial loss_scale")
-  asks("hooks.hpp", "after_step after_evaluation next_batch check_batch recover")
+  asks("hooks.hpp", "after_step after_evaluation next_batch check_batch recover metrics early_stop")
 }
 
 function asks(who, members,    names, n, i) {

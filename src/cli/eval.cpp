@@ -5,26 +5,43 @@
 
 #include "cli/data_request.hpp"
 #include "cli/eval_progress.hpp"
-#include "cli/evaluated.hpp"
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "sinter/trainer/core.hpp"
+#include "sinter/trainer/evaluation.hpp"
 
 namespace sinter::detail::cli {
 namespace {
 
-std::string json_text(const Evaluated& evaluated, const DataUnit& unit) {
+nlohmann::ordered_json finite_or_null(double value) {
+  if (std::isfinite(value)) return value;
+  return nullptr;
+}
+
+/// A count of examples, divided by their number.
+using ExampleFigure = std::pair<const char*, double>;
+std::vector<ExampleFigure> example_figures(const Evaluation& evaluation) {
+  if (!evaluation.examples || evaluation.sequences == 0) return {};
+  const ExampleCounts& counts = *evaluation.examples;
+  const double all = double(evaluation.sequences);
+  return {{"context_length", double(counts.context) / all},
+          {"label_length", double(counts.label) / all},
+          {"truncated", counts.truncated / all}};
+}
+
+std::string json_text(const Evaluation& evaluated, const DataUnit& unit) {
   const Loss& loss = evaluated.loss;
   nlohmann::ordered_json result{{"loss", loss.mean()}, {"tokens", loss.count}};
-  if (evaluated.right) result["accuracy"] = evaluated.accuracy();
+  for (const MetricValue& metric : evaluated.metrics)
+    result[metric.name] = finite_or_null(metric.value);
+  for (const auto& [name, value] : example_figures(evaluated)) result[name] = value;
   for (const Figure& figure : unit.figures) result[figure.key()] = figure.of(loss.mean());
   if (unit.headline) result[unit.headline.key()] = unit.headline.of(loss.mean());
   return result.dump() + "\n";
 }
 
 /// Returns the loss and its figures, one per line, with the values in a column.
-std::string text(const Evaluated& evaluated, const DataUnit& unit) {
+std::string text(const Evaluation& evaluated, const DataUnit& unit) {
   const Loss& loss = evaluated.loss;
   std::vector<std::pair<std::string_view, std::string>> lines;
   std::string mean = fmt::format("{:.6f}", loss.mean());
@@ -33,9 +50,12 @@ std::string text(const Evaluated& evaluated, const DataUnit& unit) {
   auto add = [&](const Figure& figure) {
     lines.emplace_back(figure.name, fmt::format("{:.6f}", figure.of(loss.mean())));
   };
-  if (evaluated.right) lines.emplace_back("accuracy", fmt::format("{:.6f}", evaluated.accuracy()));
+  for (const MetricValue& metric : evaluated.metrics)
+    lines.emplace_back(metric.name, fmt::format("{:.6f}", metric.value));
   if (unit.headline) add(unit.headline);
   for (const Figure& figure : unit.figures) add(figure);
+  for (const auto& [name, value] : example_figures(evaluated))
+    lines.emplace_back(name, fmt::format("{:.6f}", value));
   lines.emplace_back("predicted", unit.count(loss.count));
   std::size_t width = 0;
   for (const auto& line : lines) width = std::max(width, line.first.size());
@@ -59,10 +79,11 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  const Evaluated evaluated = [&] {
+  const Evaluation evaluated = [&] {
     EvalProgress progress(a.quiet ? nullptr : stderr,
                           std::int64_t(data.predicted * double(data.evaluation_size)));
-    return evaluate(trainer, *data.evaluation, [&](std::int64_t done) { progress.at(done); });
+    return *evaluate_all(trainer, *data.evaluation, {},
+                         [&](std::int64_t done) { progress.at(done); });
   }();
   const Loss& loss = evaluated.loss;
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");

@@ -50,7 +50,12 @@ void Events::step(const StepRecord& r) {
     values.push_back({"data/label_length", r.examples->label_length});
     values.push_back({"data/truncated", r.examples->truncated});
   }
+  if (r.step_cpu_ms) values.push_back({"speed/step_cpu_ms", *r.step_cpu_ms});
   if (r.validation_loss) values.push_back({"loss/validation", *r.validation_loss});
+  std::vector<std::string> names;  // which the values point to
+  names.reserve(r.metrics.size());
+  for (const MetricValue& metric : r.metrics)
+    values.push_back({names.emplace_back("validation/" + metric.name), metric.value});
   try_to([&] { file->scalars(r.step, values); });
 }
 

@@ -100,6 +100,8 @@ std::string Progress::text_of(const StepRecord& r, std::int64_t best_step) const
       "step {:>{}}/{}  loss {:.4f}  norm {:.3g}  lr {:.2e}  {} tok/s  {}  {}", r.step, steps.size(),
       steps, r.loss, r.gradient_norm, r.learning_rate, thousands(std::int64_t(rate)), flops, left);
   if (r.validation_loss) text += fmt::format("  validation loss {:.4f}", *r.validation_loss);
+  for (const MetricValue& metric : r.metrics)
+    text += fmt::format("  {} {:.4f}", metric.name, metric.value);
   if (r.validation_loss && best_step > 0)
     text += best_step == r.step ? ", the best so far" : fmt::format(", best at step {}", best_step);
   return text;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/series.hpp"
 #include "report/smoothing.hpp"
@@ -51,6 +52,23 @@ Chart loss_chart(std::span<const RunLog> runs, std::span<const std::string> labe
   return chart_of_series({"Loss", "step", "", {}, true}, std::move(series), Look::noisy);
 }
 
+/// A chart for each metric that a run has, with a curve of each run that has it.
+void add_metric_charts(std::span<const RunLog> runs, std::span<const std::string> labels,
+                       std::vector<Chart>& charts) {
+  std::map<std::string, std::vector<Series>> of_metric;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    std::map<std::string, std::vector<Point>> points;
+    for (const Row& row : runs[k].rows)
+      for (const auto& [name, value] : row.metrics)
+        if (std::isfinite(value)) points[name].push_back({double(row.step), value});
+    for (auto& [name, all] : points)
+      of_metric[name].push_back({{labels[k], {}, int(k), true}, std::move(all)});
+  }
+  for (auto& [name, series] : of_metric)
+    charts.push_back(chart_of_series({"Validation: " + name, "step", "", {}, false},
+                                     std::move(series), Look::exact));
+}
+
 }  // namespace
 
 std::vector<Point> column(const RunLog& run, double Row::* value) {
@@ -96,6 +114,7 @@ std::vector<Chart> charts_of(std::span<const RunLog> runs, std::span<const std::
       of("Wait for data", "milliseconds of a step", &Row::data_wait_ms, false, Look::noisy),
       of("Gradient norm", "before clipping", &Row::gradient_norm, true, Look::noisy),
       of("Learning rate", "", &Row::learning_rate, true, Look::exact)};
+  add_metric_charts(runs, labels, charts);
   std::erase_if(charts, [](const Chart& chart) { return chart.empty(); });
   return charts;
 }

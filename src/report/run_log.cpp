@@ -101,6 +101,9 @@ class RowReader {
     number("step_ms", row.step_ms);
     number("data_wait_ms", row.data_wait_ms);
     number("examples_per_s", row.examples_per_s);
+    for (const auto& [key, value] : json.items())
+      if (key.starts_with("val_") && key != "val_loss" && value.is_number())
+        row.metrics[printable(key.substr(4))] = value.get<double>();
     not_finite += !all_finite;
     return row;
   }

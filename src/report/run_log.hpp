@@ -19,6 +19,7 @@ struct Row {
   double loss = none, validation_loss = none, gradient_norm = none, learning_rate = none,
          tokens = none, tokens_per_s = none, step_ms = none, data_wait_ms = none,
          examples_per_s = none;
+  std::map<std::string, double> metrics;  ///< of the evaluation, by their names
 };
 
 /// Something that happened after a step, such as a roll back.

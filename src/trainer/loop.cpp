@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "files/run_link.hpp"
@@ -13,6 +14,26 @@
 
 namespace sinter {
 using namespace detail;
+namespace {
+
+/// The loss of an evaluation, or the figure of a metric.
+double figure_of(const StepRecord& record, const std::string& metric) {
+  if (metric.empty()) return *record.validation_loss;
+  return std::ranges::find(record.metrics, metric, &MetricValue::name)->value;
+}
+
+/// True if a figure is better than the best by more than min_delta. None is better than NaN, and any
+/// number than an infinite best, which stands for none.
+bool is_better(const RecipeView& recipe, const std::string& metric, double figure, double best,
+               double min_delta) {
+  if (std::isnan(figure)) return false;
+  if (!std::isfinite(best)) return true;
+  const Metric* named = metric_named(recipe, metric, "");
+  const bool greater = named && named->greater_is_better;
+  return greater ? figure > best + min_delta : figure < best - min_delta;
+}
+
+}  // namespace
 
 Loop::Loop(TrainerCore& trainer, ReadStage read, EvaluateStage evaluate, RunFolder* folder)
     : trainer_(trainer),
@@ -64,23 +85,69 @@ void Loop::mend_best() {
   if (!is_there) state_.best = LoopState{}.best;
 }
 
-/// Checks that a schedule that acts on validation losses will get some.
+/// Settles which metric chooses the best checkpoint, and which one ends the run early.
+void Loop::choose_metrics(const LoopOptions& options) {
+  const RecipeView& recipe = trainer_.recipe();
+  const Metric* best = metric_named(recipe, options.best_by, "best_by");
+  std::string by(best ? best->name : "");
+  if (by != state_.best_by) state_.best = LoopState{}.best;
+  state_.best_by = std::move(by);
+  stopping_ = options.early_stop ? options.early_stop : recipe.early_stop();
+  if (!stopping_) return;
+  if (stopping_->patience < 1 || !(stopping_->min_delta >= 0))
+    throw ArgumentError(
+        fmt::format("Early stopping needs a patience of at least 1 and a min_delta of at least 0, "
+                    "not {} and {}.",
+                    stopping_->patience, stopping_->min_delta));
+  if (stopping_->metric.empty()) stopping_->metric = state_.best_by;
+  const Metric* watched = metric_named(recipe, stopping_->metric, "EarlyStop");
+  stopping_->metric = watched ? watched->name : "";
+}
+
+/// Keeps what an evaluation says of the best checkpoint.
+void Loop::judge(const StepRecord& record, const LoopOptions& options) {
+  const RecipeView& recipe = trainer_.recipe();
+  const double figure = figure_of(record, state_.best_by);
+  if (is_better(recipe, state_.best_by, figure, state_.best, 0)) {
+    state_.best = figure;
+    state_.best_step = record.step;
+    best_is_new_ = true;
+  }
+  if (!stopping_ || !is_evaluated(options, record.step)) return;
+  const double patient = figure_of(record, stopping_->metric);
+  if (is_better(recipe, stopping_->metric, patient, state_.patient_best, stopping_->min_delta)) {
+    state_.patient_best = patient;
+    state_.waited = 0;
+  } else {
+    ++state_.waited;
+  }
+}
+
+bool Loop::has_run_out_of_patience() const {
+  return stopping_ && state_.waited >= stopping_->patience;
+}
+
+/// Checks that what acts on evaluations will get some.
 void Loop::check_evaluations(const LoopOptions& options) {
-  const std::string policy(trainer_.recipe().acts_on_evaluations);
+  const RecipeView& recipe = trainer_.recipe();
   const std::int64_t every = options.evaluate_every, steps = trainer_.steps();
-  if (policy.empty() || steps >= options.steps) return;
+  if ((recipe.acts_on_evaluations.empty() && !stopping_) || steps >= options.steps) return;
+  const std::string who =
+      stopping_ ? "early stopping" : fmt::format("the recipe's {}", recipe.acts_on_evaluations);
   if (!evaluate_)
-    throw ArgumentError("the recipe's " + policy +
-                        " acts on validation losses, but this loop has nothing to evaluate, so it "
-                        "would never act. Give the loop an evaluation, or the recipe another " +
-                        policy + ".");
+    throw ArgumentError(
+        fmt::format("{} acts on validation losses, but this loop has nothing to evaluate, so it "
+                    "would never act. "
+                    "Give the loop an evaluation, or leave this out.",
+                    who));
   const bool in_time = every > 0 && (steps / every + 1) * every < options.steps;
   if (in_time || told_of_evaluations_ || !options.on_warning) return;
   told_of_evaluations_ = true;
-  options.on_warning(fmt::format(
-      "the recipe's {} acts on validation losses, but the first one comes after step {}, the last, "
-      "so they change nothing in this run. Evaluate more often (evaluate_every; --eval-every N).",
-      policy, options.steps));
+  options.on_warning(
+      fmt::format("{} acts on validation losses, but the first one comes after step {}, the last, "
+                  "so they change "
+                  "nothing in this run. Evaluate more often (evaluate_every; --eval-every N).",
+                  who, options.steps));
 }
 
 /// True if the last step was the final one. Otherwise reads the next batch.
@@ -120,9 +187,15 @@ bool Loop::is_evaluated(const LoopOptions& options, std::int64_t step) {
 
 void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   clock_.pause([&] {
-    step.record.validation_loss = times_.measure(LoopStage::validate, step.record.step, [&] {
+    const auto begin = Clock::now();
+    std::optional<Evaluation> found = times_.measure(LoopStage::validate, step.record.step, [&] {
       return evaluate_(trainer_, [&] { return is_to_stop(options); });
     });
+    if (!found) return;
+    const std::chrono::duration<double, std::milli> taken = Clock::now() - begin;
+    step.record.validation_loss = found->loss.mean();
+    step.record.metrics = std::move(found->metrics);
+    step.record.evaluation_ms = taken.count();
   });
   step.evaluation_due = !step.record.validation_loss;
   if (step.evaluation_due) return;
@@ -131,10 +204,7 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
     throw NonFiniteError(
         stop_text(fmt::format("The validation loss of step {} is not finite", step.record.step)));
   if (is_evaluated(options, step.record.step)) trainer_.after_evaluation(loss);
-  if (loss >= state_.best) return;
-  state_.best = loss;
-  state_.best_step = step.record.step;
-  best_is_new_ = true;
+  judge(step.record, options);
 }
 
 void Loop::record(const AppliedStep& step, const LoopOptions& options) {
@@ -248,6 +318,7 @@ void Loop::log_has_failed(const FileError& error, const LoopOptions& options) {
 LoopEnd Loop::run(const LoopOptions& options) {
   trainer_.set_run_steps(options.steps);
   require_steps_that_learn(trainer_.recipe(), trainer_.steps());
+  choose_metrics(options);
   check_evaluations(options);
   if (save_ && trainer_.steps() < options.steps)
     folder_->require_room(std::uint64_t(trainer_.plan().memory.saved()));
@@ -283,8 +354,8 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
   auto stops = [&] { return is_to_stop(options); };
   clock_.restart();
   make_up_evaluation(options);
-  bool stopped = stops(), last_is_skipped = false;
-  for (bool last = ends(options); !last && !stopped;) {
+  bool stopped = stops(), last_is_skipped = false, early = has_run_out_of_patience();
+  for (bool last = ends(options); !last && !stopped && !early;) {
     std::optional<AppliedStep> step = take_step(options);
     last = ends(options);
     if (!step) {
@@ -293,17 +364,18 @@ LoopEnd Loop::run_stages(const LoopOptions& options) {
       continue;
     }
     if (evaluate_ && (last || is_evaluated(options, trainer_.steps()))) evaluate(*step, options);
+    early = !last && has_run_out_of_patience();
     record(*step, options);
     stopped = stops() && !(last && !state_.evaluation_due);
     save_.count(votes_);
     if (save_.has_ended()) end_save(options, false);
     const bool is_due =
         save_.is_together() ? votes_.save > 0 : save_is_due(options, trainer_.steps());
-    save_if(last || stopped || best_is_new_ || is_due, options);
+    save_if(last || stopped || early || best_is_new_ || is_due, options);
   }
   save_if((stopped || last_is_skipped) && unsaved_, options);
   end_save(options, true);
-  return stopped ? LoopEnd::stopped : LoopEnd::finished;
+  return stopped ? LoopEnd::stopped : early ? LoopEnd::early : LoopEnd::finished;
 }
 
 }  // namespace sinter

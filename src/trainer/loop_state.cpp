@@ -20,6 +20,9 @@ constexpr std::pair<const char*, double ExampleRecord::*> example_fields[] = {
     {"label_length", &ExampleRecord::label_length},
     {"truncated", &ExampleRecord::truncated}};
 
+/// What stands before a metric's name in a row.
+const std::string metric_prefix = "val_";
+
 Json json_of(const StepRecord& r) {
   Json row{{"step", r.step},        {"loss", r.loss},     {"grad_norm", r.gradient_norm},
            {"lr", r.learning_rate}, {"tokens", r.tokens}, {"tokens_per_s", r.tokens_per_s},
@@ -27,7 +30,13 @@ Json json_of(const StepRecord& r) {
   if (r.data_wait_ms) row["data_wait_ms"] = *r.data_wait_ms;
   if (r.examples)
     for (const auto& [name, value] : example_fields) row[name] = (*r.examples).*value;
+  if (r.step_cpu_ms) row["step_cpu_ms"] = *r.step_cpu_ms;
   if (r.validation_loss) row["val_loss"] = *r.validation_loss;
+  for (const MetricValue& metric : r.metrics) {
+    Json& value = row[metric_prefix + metric.name];
+    if (std::isfinite(metric.value)) value = metric.value;
+  }
+  if (r.evaluation_ms) row["eval_ms"] = *r.evaluation_ms;
   return row;
 }
 
@@ -45,7 +54,16 @@ StepRecord record_of(const Json& row) {
     r.examples.emplace();
     for (const auto& [name, value] : example_fields) row.at(name).get_to((*r.examples).*value);
   }
-  if (row.contains("val_loss")) r.validation_loss = row.at("val_loss").get<double>();
+  if (row.contains("step_cpu_ms")) r.step_cpu_ms = row.at("step_cpu_ms").get<double>();
+  if (row.contains("eval_ms")) r.evaluation_ms = row.at("eval_ms").get<double>();
+  for (const auto& [key, value] : row.items()) {
+    if (key == "val_loss") {
+      r.validation_loss = value.get<double>();
+    } else if (key.starts_with(metric_prefix)) {
+      r.metrics.push_back(
+          {key.substr(metric_prefix.size()), value.is_null() ? std::nan("") : value.get<double>()});
+    }
+  }
   return r;
 }
 
@@ -65,6 +83,9 @@ void add_loop_state(Json& info, const LoopState& state, const SamplerState& data
             {"best_step", state.best_step},
             {"evaluation_due", state.evaluation_due}};
   if (std::isfinite(state.best)) loop["best"] = state.best;
+  if (!state.best_by.empty()) loop["best_by"] = state.best_by;
+  if (std::isfinite(state.patient_best))
+    loop["early_stop"] = {{"best", state.patient_best}, {"waited", state.waited}};
   info["loop"] = loop;
   info["sampler"] = data.to_fields();
 }
@@ -77,6 +98,11 @@ SavedLoop loop_state_of(const std::string& text) try {
   if (!loop.at("best").is_null()) saved.state.best = loop.at("best").get<double>();
   saved.state.best_step = integer_of<std::int64_t>(loop.at("best_step"), "'best_step'");
   loop.at("evaluation_due").get_to(saved.state.evaluation_due);
+  saved.state.best_by = loop.value("best_by", "");
+  if (const auto stopping = loop.find("early_stop"); stopping != loop.end()) {
+    stopping->at("best").get_to(saved.state.patient_best);
+    saved.state.waited = integer_of<int>(stopping->at("waited"), "'waited'");
+  }
   saved.data =
       SamplerState::from_fields(info.at("sampler").get<std::map<std::string, std::string>>());
   return saved;

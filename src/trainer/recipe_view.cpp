@@ -50,6 +50,18 @@ std::string text_of(const Option& option) {
   return option.read([](const auto& value) { return fmt::format("{}", value); });
 }
 
+const Metric* metric_named(const RecipeView& recipe, std::string_view name, std::string_view asks) {
+  if (name.empty() || name == "loss") return nullptr;
+  for (const Metric& metric : recipe.metrics)
+    if (metric.name == name) return &metric;
+  std::string known = "loss";
+  for (const Metric& metric : recipe.metrics) known.append(", ").append(metric.name);
+  throw ArgumentError(
+      fmt::format("{} names '{}', and the recipe {} has no such metric. It has: {}. Name one of "
+                  "these, or add the metric to its policy Metrics.",
+                  asks, name, recipe.name, known));
+}
+
 void check_options(const RecipeView& recipe) {
   for (const Option& option : recipe.options) check_range(option);
   for (const auto& [slot, found] : recipe.combinations())

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <future>
 #include <new>
@@ -59,12 +61,21 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
-double StepClock::lap() {
-  auto now = Clock::now();
-  double ms = std::chrono::duration<double, std::milli>(now - since - paused).count();
-  since = now;
+StepClock::Times StepClock::now() {
+  timespec cpu{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+  const std::chrono::duration<double, std::milli> wall =
+      std::chrono::steady_clock::now().time_since_epoch();
+  return {wall.count(), 1e3 * double(cpu.tv_sec) + 1e-6 * double(cpu.tv_nsec)};
+}
+
+StepClock::Times StepClock::lap() {
+  const Times end = now();
+  const Times lap{end.wall_ms - since.wall_ms - paused.wall_ms,
+                  std::max(0.0, end.cpu_ms - since.cpu_ms - paused.cpu_ms)};
+  since = end;
   paused = {};
-  return ms;
+  return lap;
 }
 
 ReadStage::ReadStage(AnySource source, ReaderOptions given)
@@ -103,7 +114,8 @@ std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
     require_shape(shapes, batch);
   }
   Outcome outcome = trainer->step(batch.batch);
-  double ms = clock->lap();
+  const StepClock::Times times = clock->lap();
+  const double ms = times.wall_ms;
   if (auto* skipped = std::get_if<Skipped>(&outcome)) return SkippedStep{number, *skipped};
   const Applied& applied = std::get<Applied>(outcome);
   AppliedStep step;
@@ -114,31 +126,43 @@ std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
   step.record.tokens = tokens_before + batch.batch.rows();
   step.record.tokens_per_s = ms > 0 ? batch.batch.rows() / ms * 1000 : 0;
   step.record.step_ms = ms;
+  step.record.step_cpu_ms = times.cpu_ms;
   step.record.data_wait_ms = batch.waited_ms;
   step.record.examples = record_of(batch.batch, ms);
   step.data = batch.after;
   return step;
 }
 
-EvaluateStage::EvaluateStage(AnySource given) : source(std::move(given)), begin(source->state()) {
-  if (source->never_ends())
+EvaluateStage::EvaluateStage(AnySource given) { add("", std::move(given)); }
+
+void EvaluateStage::add(std::string name, AnySource given) {
+  if (given.never_ends())
     throw ArgumentError(
         "a source to evaluate on never ends, so an evaluation would last for ever. Of arrays, take "
         "EvaluationArrays, which gives each row once; else a source whose next() returns false at "
         "its end.");
+  SamplerState begin = given.state();
+  sources.push_back({std::move(name), std::move(given), std::move(begin)});
 }
 
-std::optional<double> EvaluateStage::operator()(TrainerCore& trainer,
-                                                const std::function<bool()>& stop) {
-  Loss loss;
-  source->restore(begin);
-  while (trainer.read_part(*source, batch, drawn)) {
-    if (stop && stop()) return std::nullopt;
-    loss += trainer.evaluate(batch);
+std::optional<Evaluation> EvaluateStage::operator()(TrainerCore& trainer,
+                                                    const std::function<bool()>& stop) {
+  std::optional<Evaluation> whole;
+  for (HeldOut& held_out : sources) {
+    held_out.source.restore(held_out.begin);
+    std::optional<Evaluation> found = evaluate_all(trainer, held_out.source, stop);
+    if (!found) return std::nullopt;
+    if (found->loss.count == 0)
+      throw ArgumentError("The source for evaluation gave no batch. It must give some each time.");
+    if (!whole) {
+      whole = std::move(found);
+      continue;
+    }
+    whole->metrics.push_back({held_out.name + "_loss", found->loss.mean()});
+    for (const MetricValue& metric : found->metrics)
+      whole->metrics.push_back({held_out.name + "_" + metric.name, metric.value});
   }
-  if (loss.count == 0)
-    throw ArgumentError("The source for evaluation gave no batch. It must give some each time.");
-  return loss.mean();
+  return whole;
 }
 
 RecordStage::RecordStage() = default;

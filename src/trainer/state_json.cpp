@@ -74,6 +74,8 @@ SavedState read_state(const std::string& info, const std::string& checkpoint) {
     SavedState saved;
     saved.step = integer_of<std::int64_t>(trainer.at("step"), "'step'");
     saved.seed = seed_of(trainer.at("seed").get<std::string>());
+    if (trainer.contains("run_steps"))  // older versions did not write it
+      saved.run_steps = integer_of<std::int64_t>(trainer.at("run_steps"), "'run_steps'");
     saved.recipe = trainer.value("recipe", "");
     saved.policies = trainer.at("policies").get<std::vector<std::string>>();
     if (trainer.contains("free_slots"))  // older versions did not write it

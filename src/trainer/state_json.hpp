@@ -15,7 +15,8 @@ nlohmann::ordered_json state_json(const RecipeView& recipe, std::int64_t step, s
 struct SavedState {
   std::int64_t step;
   std::uint64_t seed;
-  std::string recipe;  // its name; older versions may not have written it
+  std::int64_t run_steps = 0;  // 0 in checkpoints of older versions
+  std::string recipe;          // its name; older versions may not have written it
   std::vector<std::string> policies, free_slots;
   std::vector<std::pair<std::string, std::string>> options, state;  // dotted name, value as JSON
 };

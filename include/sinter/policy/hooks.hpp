@@ -24,13 +24,15 @@ namespace sinter {
 struct Batching;     // data/batching.hpp
 struct BatchLimits;  // data/batch_shape.hpp
 struct BatchShape;
-struct DataTokens;  // data/objective.hpp
-struct Figure;      // data/unit.hpp
+struct DataTokens;     // data/objective.hpp
+struct EarlyStopping;  // stopping/early_stop.hpp
+struct Figure;         // data/unit.hpp
 struct Objective;
 struct StepFigures;
 enum class Reaction : std::uint8_t;
 
 namespace detail {
+struct Metric;  // metric/metric.hpp
 template <class R>
 struct PlanAsIs;  // recipe/plan.hpp
 
@@ -236,6 +238,19 @@ concept HasObjective = requires(const typename P::Options& options, const DataTo
 SINTER_HOOK(objective, HasObjective<P>,
             "static Objective objective(const Options&, const DataTokens&)");
 
+template <class P>
+concept HasMetrics =
+    requires { requires std::same_as<std::remove_cvref_t<decltype(*P::metrics.begin())>, Metric>; };
+/// `metrics` is an array of Metric (metric/metric.hpp): figures of an evaluation beside the loss.
+SINTER_HOOK(metrics, HasMetrics<P>, "static constexpr std::array metrics{metric_of<...>()}");
+
+template <class P>
+concept StopsEarly = requires(const typename P::Options& options) {
+  requires std::same_as<decltype(P::early_stop(options)), EarlyStopping>;
+};
+/// early_stop(options) returns when a loop ends before its last step (stopping/early_stop.hpp).
+SINTER_HOOK(early_stop, StopsEarly<P>, "static EarlyStopping early_stop(const Options&)");
+
 // ---- hooks that assist these, or describe the policy
 
 template <class P>
@@ -330,7 +345,8 @@ using ActingHooks =
              hook::parameter_groups_hook, hook::row_multiple_hook, hook::rewrite_hook,
              hook::rewrite_forward_hook, hook::rate_factor_hook, hook::loss_scale_hook,
              hook::after_step_hook, hook::recover_hook, hook::after_evaluation_hook,
-             hook::next_batch_hook, hook::batching_hook, hook::objective_hook>;
+             hook::next_batch_hook, hook::batching_hook, hook::objective_hook, hook::metrics_hook,
+             hook::early_stop_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =
     ActingHooks::With<hook::initial_hook, hook::headline_hook, hook::contradiction_hook,

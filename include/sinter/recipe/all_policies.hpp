@@ -26,6 +26,10 @@
 #include "sinter/device/cpu.hpp"
 #include "sinter/device/cuda.hpp"
 #include "sinter/layer/linear.hpp"
+#include "sinter/metric/accuracy.hpp"
+#include "sinter/metric/f1.hpp"
+#include "sinter/metric/matthews.hpp"
+#include "sinter/metric/metrics.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/classifier.hpp"
 #include "sinter/model/distilbert.hpp"
@@ -53,6 +57,7 @@
 #include "sinter/schedule/plateau.hpp"
 #include "sinter/schedule/polynomial_decay.hpp"
 #include "sinter/schedule/warmup_stable_decay.hpp"
+#include "sinter/stopping/early_stop.hpp"
 
 namespace sinter::detail::shipped {
 
@@ -78,8 +83,11 @@ using device = PolicyList<Cpu, Cuda<>>;                            ///< all devi
 using recovery =
     PolicyList<SkipSteps<>, RollBack<>, SpikeGuard<>>;  ///< all policies for steps that go wrong
 
+using metric = PolicyList<Metrics<Accuracy, F1<>, Matthews>>;  ///< all metrics
+using stopping = PolicyList<EarlyStop<>>;  ///< all policies that end a run early
+
 /// All of them in one list.
 using all = Joined<model, data, batching, objective, precision, optimizer, parameters, clipping,
-                   schedule, batch, memory, parallel, device, recovery>;
+                   schedule, batch, memory, parallel, device, recovery, metric, stopping>;
 
 }  // namespace sinter::detail::shipped

@@ -11,7 +11,12 @@ struct LoopOptions {
   /// states none.
   std::int64_t steps = 0;
   std::int64_t evaluate_every = 0;  ///< interval in steps; 0 evaluates only at the end
-  std::int64_t save_every = 0;      ///< interval in steps, beside each new best; 0 saves at the end
+  /// Name of the recipe's metric (RecipeView::metrics) that chooses the best checkpoint; empty or "loss":
+  /// the validation loss.
+  std::string best_by{};
+  /// When the loop ends before `steps`; by default what the recipe's policy says (EarlyStop).
+  std::optional<EarlyStopping> early_stop{};
+  std::int64_t save_every = 0;  ///< interval in steps, beside each new best; 0 saves at the end
   /// Also saves when this number of minutes has passed since the last save; 0: never. Ranks that save
   /// together use rank 0's clock before each step.
   double save_minutes = 0;
@@ -37,8 +42,9 @@ struct LoopOptions {
 
 /// The reason why a loop has ended.
 enum class LoopEnd {
-  finished,  // all steps are taken, or the source has ended
-  stopped    // LoopOptions::stop returned true
+  finished,  ///< all steps are taken, or the source has ended
+  stopped,   ///< LoopOptions::stop returned true
+  early      ///< evaluations have not improved for as long as EarlyStopping allows
 };
 
 /// Trains up to a step, and evaluates and saves on the way and at the end. Policies that act on
@@ -66,9 +72,9 @@ class Loop {
 
   /// Runs the loop. It may be called again with more steps. Whatever is thrown, existing
   /// checkpoints stay unchanged.
-  /// throws    ArgumentError if a policy acts on validation losses (Plateau) and there is nothing
-  ///           to evaluate (if evaluations only come after the last step, it warns), or if the learning
-  ///           rate is 0 from some step to the last;
+  /// throws    ArgumentError if a policy acts on evaluations (Plateau, EarlyStop) and there is nothing
+  ///           to evaluate (if evaluations only come after the last step, it warns), a metric is named
+  ///           that the recipe does not have, or the learning rate is 0 from some step to the last;
   /// throws    DivergedError, naming the last checkpoint, if a step goes wrong and no policy
   ///           continues, or one rolls back before a checkpoint was saved (a NonFiniteError if a
   ///           loss or gradient is not finite);
@@ -86,6 +92,9 @@ class Loop {
   bool is_to_stop(const LoopOptions& options);
   std::filesystem::path newest_good() const;
   void check_evaluations(const LoopOptions& options);
+  void choose_metrics(const LoopOptions& options);
+  void judge(const detail::StepRecord& record, const LoopOptions& options);
+  bool has_run_out_of_patience() const;
   bool ends(const LoopOptions& options);
   LoopEnd run_stages(const LoopOptions& options);
   std::optional<detail::AppliedStep> take_step(const LoopOptions& options);
@@ -117,7 +126,8 @@ class Loop {
   detail::RecordStage record_;
   detail::SaveStage save_;
   detail::LoopState state_;
-  SamplerState data_;  // after the last step, including skipped ones
+  std::optional<EarlyStopping> stopping_;  // of this call of run()
+  SamplerState data_;                      // after the last step, including skipped ones
   std::optional<detail::ReadBatch> next_;
   kernel::Votes own_votes_;  // for the next exchange
   kernel::Votes votes_;      // of all ranks, in the last step

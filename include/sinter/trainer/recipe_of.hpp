@@ -7,6 +7,8 @@
 #include "sinter/base/type_name.hpp"
 #include "sinter/data/objective.hpp"
 #include "sinter/error.hpp"
+#include "sinter/metric/accuracy.hpp"
+#include "sinter/metric/class_targets.hpp"
 #include "sinter/recipe/alternatives.hpp"
 #include "sinter/recipe/plan.hpp"
 #include "sinter/trainer/recipe_view.hpp"
@@ -124,6 +126,18 @@ class RecipeOf : public RecipeView {
     for_each_policy(All{},
                     [&]<hook::ActsAfterEvaluation P>(P*) { acts_on_evaluations = P::slot::name; });
   }
+  void set_metrics() {
+    constexpr bool predicts = !Plan<R>::predicting.results.empty();
+    for_each_policy(All{}, [&]<hook::HasMetrics P>(P*) {
+      static_assert(predicts,
+                    "Sinter: Metrics: the model has no predict(). Why: metrics compare what it "
+                    "predicts with the classes of the data. Fix: give the model a predict(), which "
+                    "results in logits of classes (docs/add_a_model.md), or leave Metrics out.");
+      metrics = P::metrics;
+    });
+    static constexpr std::array usual{metric_of<Accuracy>()};
+    if (metrics.empty() && predicts && class_targets(plan->model)) metrics = usual;
+  }
   void set_data_facts() {
     if constexpr (Data::vocabulary > 0) data.unit = token_unit;
     if constexpr (hook::HasUnit<Data>) data.unit = Data::unit;
@@ -140,6 +154,7 @@ class RecipeOf : public RecipeView {
   RecipeOf() {
     require_device_of_this_build<R>();
     set_constants();
+    set_metrics();
     set_data_facts();
     options = options_.list();
     policy_options = options_.pointers();
@@ -233,6 +248,12 @@ class RecipeOf : public RecipeView {
     states_.visit([&]<hook::ActsAfterEvaluation P>(P, auto& state) {
       P::after_evaluation(of<P>(), state, loss);
     });
+  }
+
+  std::optional<EarlyStopping> early_stop() const override {
+    std::optional<EarlyStopping> found;
+    for_each_policy(All{}, [&]<hook::StopsEarly P>(P*) { found = P::early_stop(of<P>()); });
+    return found;
   }
 
   OpenedData open([[maybe_unused]] const DataRequest& request) const override {

@@ -10,11 +10,13 @@
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/graph/names.hpp"
+#include "sinter/metric/metric.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/plan/plan_view.hpp"
 #include "sinter/policy/options.hpp"
 #include "sinter/recovery/reaction.hpp"
 #include "sinter/run/step_figures.hpp"
+#include "sinter/stopping/early_stop.hpp"
 
 namespace sinter::detail {
 
@@ -48,6 +50,8 @@ class RecipeView {
   std::string_view recovers;
   /// The slot of a policy that acts on validation losses; empty if none does.
   std::string_view acts_on_evaluations;
+  /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not say.
+  std::span<const Metric> metrics;
 
   // ---- options and run state
   std::vector<Option> options;            ///< of all policies, field by field
@@ -118,6 +122,8 @@ class RecipeView {
   virtual Reaction after_step(const StepFigures& step) = 0;
   /// Passes a validation loss to the policies.
   virtual void after_evaluation(double loss) = 0;
+  /// Returns when a run ends before its last step, if a policy says so.
+  virtual std::optional<EarlyStopping> early_stop() const = 0;
 
   // ---- data (data/data_view.hpp)
   /// Opens the data that a verb asks for.
@@ -133,6 +139,10 @@ class RecipeView {
   /// there is one.
   virtual std::optional<Batching> batching(int sequences) const = 0;
 };
+
+/// Finds the recipe's metric of this name; none for "" or "loss", which is the validation loss.
+/// throws    ArgumentError that lists the recipe's metrics; `asks` is the option that names this one
+const Metric* metric_named(const RecipeView& recipe, std::string_view name, std::string_view asks);
 
 /// Checks that numbers are in their policies' ranges and do not contradict each other. A trainer's
 /// constructor does the same.

@@ -17,6 +17,7 @@
 #include "sinter/data/any_source.hpp"
 #include "sinter/data/reader.hpp"
 #include "sinter/trainer/core.hpp"
+#include "sinter/trainer/evaluation.hpp"
 
 namespace sinter {
 
@@ -46,6 +47,11 @@ struct StepRecord {
   /// Wall time since the end of the previous step, without evaluation and saving.
   double step_ms = 0;
   std::optional<double> validation_loss;  ///< if the step was evaluated
+  std::vector<MetricValue> metrics{};     ///< of the same evaluation, by the recipe's metrics
+  /// Wall time of that evaluation; none in logs of older versions.
+  std::optional<double> evaluation_ms{};
+  /// Processor time of all threads of this process during step_ms; none in logs of older versions.
+  std::optional<double> step_cpu_ms{};
   /// Part of step_ms spent waiting for the batch; none in logs of older versions.
   std::optional<double> data_wait_ms{};
   std::optional<ExampleRecord> examples{};  ///< if the source counts them (HostBatch::examples)
@@ -57,9 +63,14 @@ struct StepRecord {
 
 /// Progress of a run beyond the trainer's own state. A run's checkpoints hold it.
 struct LoopState {
-  StepRecord last;                                        ///< step is 0 if there is none yet
-  double best = std::numeric_limits<double>::infinity();  ///< lowest validation loss
-  std::int64_t best_step = 0;                             ///< step with the lowest validation loss
+  StepRecord last;  ///< step is 0 if there is none yet
+  /// The lowest validation loss, or the best figure of the metric best_by; infinite if there is none.
+  double best = std::numeric_limits<double>::infinity();
+  std::int64_t best_step = 0;  ///< the step with the best figure
+  std::string best_by{};       ///< the metric that chooses the best step; empty for the loss
+  /// The best figure that early stopping has seen; infinite if there is none.
+  double patient_best = std::numeric_limits<double>::infinity();
+  int waited = 0;               ///< evaluations in a row since then
   bool evaluation_due = false;  ///< true if a stop has cut short the evaluation after the last step
 };
 
@@ -125,20 +136,27 @@ class ReadStage {
 
 /// Measures the time between the ends of steps, without pauses.
 class StepClock {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point since = Clock::now();
-  Clock::duration paused{};
-
  public:
+  /// Milliseconds of a clock on the wall, and of the processor for all threads of this process.
+  struct Times {
+    double wall_ms = 0, cpu_ms = 0;
+  };
+
   /// Calls work(), whose time does not count.
   void pause(auto work) {
-    auto begin = Clock::now();
+    const Times begin = now();
     work();
-    paused += Clock::now() - begin;
+    const Times end = now();
+    paused.wall_ms += end.wall_ms - begin.wall_ms;
+    paused.cpu_ms += end.cpu_ms - begin.cpu_ms;
   }
   void restart() { *this = StepClock(); }  ///< Forgets earlier steps.
-  /// Returns the milliseconds since the last lap, and starts the next.
-  double lap();
+  /// Returns the times since the last lap, and starts the next.
+  Times lap();
+
+ private:
+  static Times now();
+  Times since = now(), paused{};
 };
 
 /// Trains on one batch.
@@ -159,12 +177,14 @@ class StepStage {
                                                                   std::int64_t tokens_before);
 };
 
-/// Returns the loss over a finite held-out source, if there is one.
+/// Evaluates on a finite held-out source, if there is one, and on others with a name each.
 class EvaluateStage {
-  std::optional<AnySource> source;
-  SamplerState begin;
-  HostBatch batch;
-  BatchDraw drawn;
+  struct HeldOut {
+    std::string name;
+    AnySource source;
+    SamplerState begin;
+  };
+  std::vector<HeldOut> sources;  // the first has no name
 
  public:
   EvaluateStage() = default;
@@ -178,14 +198,18 @@ class EvaluateStage {
     if constexpr (can_be_evaluated<Source>()) *this = AnySource(std::move(held_out));
   }
 
+  /// Adds a source, whose loss and metrics are metrics of the whole: NAME_loss, NAME_accuracy and so on.
+  /// requires  there is a source, and none of this name
+  void add(std::string name, AnySource held_out);
+
   /// True if there is a source.
-  explicit operator bool() const { return source.has_value(); }
-  /// Returns the mean loss, or none if stop() returned true before a batch. Reads the trainer's
+  explicit operator bool() const { return !sources.empty(); }
+  /// Returns loss and metrics, or none if stop() returned true before a batch. Reads the trainer's
   /// part of each batch.
   /// requires  there is a source
-  /// throws    ArgumentError if the source gives no batch
-  [[nodiscard]] std::optional<double> operator()(TrainerCore& trainer,
-                                                 const std::function<bool()>& stop);
+  /// throws    ArgumentError if a source gives no batch
+  [[nodiscard]] std::optional<Evaluation> operator()(TrainerCore& trainer,
+                                                     const std::function<bool()>& stop);
 };
 
 /// Writes steps to the log, if there is one.

@@ -69,6 +69,7 @@ std::vector<Section> sections() {
       {"schedule", table(shipped::schedule{})},     {"batch", table(shipped::batch{})},
       {"memory", table(shipped::memory{})},         {"parallel", table(shipped::parallel{})},
       {"device", table(shipped::device{})},         {"recovery", table(shipped::recovery{})},
+      {"metric", table(shipped::metric{})},         {"stopping", table(shipped::stopping{})},
   };
 }
 

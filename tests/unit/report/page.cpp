@@ -77,6 +77,15 @@ TEST_CASE("memory and program are shown of runs of the binary's own recipe alone
   CHECK(contains(other, "no run here is of the recipe mine"));
 }
 
+TEST_CASE("each metric of the runs has a chart, with the runs that have it") {
+  RunLog with = run_of("a", 5, 1);
+  for (Row& row : with.rows) row.metrics = {{"accuracy", .5}, {"f1_macro", NAN}};
+  const std::string text = page({with, run_of("b", 5, 1)}, known_of({true, true}));
+  CHECK(contains(text, "Validation: accuracy"));
+  CHECK_FALSE(contains(text, "f1_macro"));
+  CHECK_FALSE(contains(page({run_of("b", 5, 1)}, known_of({true})), "Validation: "));
+}
+
 TEST_CASE("curves are drawn by the script, and as SVG without one") {
   const std::vector runs{run_of("a", 5, 1)};
   const std::string drawn = page(runs, known_of({true}));

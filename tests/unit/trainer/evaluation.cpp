@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What eval says of a classifier is the same over processes, of which each reads and predicts its part alone.
-#include "cli/evaluated.hpp"
+// What an evaluation finds of a classifier is the same over processes, of which each reads and predicts its part alone.
+#include "sinter/trainer/evaluation.hpp"
 
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <sstream>
 
 #include "sinter/data/arrays.hpp"
@@ -17,7 +18,7 @@
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
-namespace sinter::detail::testing::evaluated_tests {
+namespace sinter::detail::testing::evaluation_tests {
 
 constexpr int width = 3, classes = 4, most = 64;
 
@@ -78,11 +79,13 @@ std::string evaluated(int ranks, const World& world, const Counted& counted, boo
     if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
   Trainer<R> trainer(view, {.seed = 3, .threads = 1, .world = world});
   AnySource source = divides ? AnySource(counted) : AnySource(Whole{counted});
-  const cli::Evaluated found = cli::evaluate(trainer, source);
-  REQUIRE(found.right);
+  const Evaluation found = *evaluate_all(trainer, source);
+  REQUIRE(found.metrics.size() == 1);
+  REQUIRE(found.metrics[0].name == "accuracy");
   std::ostringstream out;
+  const double accuracy = found.loss.count > 0 ? found.metrics[0].value : 0;
   out << std::bit_cast<std::uint64_t>(found.loss.sum) << ' ' << found.loss.count << ' '
-      << *found.right << ' ' << *counted.read;
+      << std::llround(accuracy * double(found.loss.count)) << ' ' << *counted.read;
   return out.str();
 }
 
@@ -162,4 +165,4 @@ TEST_CASE("some rows are predicted, and others are not") {
   CHECK(right < most);
 }
 
-}  // namespace sinter::detail::testing::evaluated_tests
+}  // namespace sinter::detail::testing::evaluation_tests

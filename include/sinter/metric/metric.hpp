@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slot `metric`: figures of an evaluation beside the loss. What they count are sums, so that they are
+// exact over batches and ranks; the figure is formed once, at the end.
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sinter/policy/slots.hpp"
+
+namespace sinter {
+
+namespace slot {
+/// The slot of metrics: what an evaluation says beside the loss (Metrics).
+struct metric {
+  static constexpr std::string_view name = "metric";
+  static constexpr bool decisive = false;
+};
+}  // namespace slot
+
+/// What a model predicts for rows of which each has a class, or for sequences of which each has one. Rows
+/// without a class are left out.
+struct ClassifiedRows {
+  int classes;                           ///< number of classes
+  std::span<const std::int32_t> actual;  ///< the class of each row
+  std::span<const std::int32_t>
+      predicted;  ///< of each row the class with the largest logit, the first of equals
+  std::span<const float> logits;  ///< rows × classes, row-major
+};
+
+/// A metric of classes: an empty type with the members below.
+///   name               what it is called in logs, files and flags: small letters, digits and '_'
+///   greater_is_better  true if a larger figure is a better one
+///   sums(classes)      the number of sums that it keeps, at least 1
+///   add(rows, sums)    adds rows to the sums. A sum of two parts must be the sum of the whole: counts are,
+///                      means are not
+///   value(sums, classes)  the figure by the sums of all rows; NaN if there is none
+template <class M>
+concept ClassMetric =
+    std::is_empty_v<M> && requires(const ClassifiedRows& rows, std::span<double> sums,
+                                   std::span<const double> all, int classes) {
+      { M::name } -> std::convertible_to<std::string_view>;
+      { M::greater_is_better } -> std::convertible_to<bool>;
+      { M::sums(classes) } -> std::same_as<int>;
+      M::add(rows, sums);
+      { M::value(all, classes) } -> std::same_as<double>;
+    };
+
+namespace detail {
+/// A ClassMetric without its type.
+struct Metric {
+  std::string_view name{};
+  bool greater_is_better = true;
+  int (*sums)(int classes) = nullptr;
+  void (*add)(const ClassifiedRows& rows, std::span<double> sums) = nullptr;
+  double (*value)(std::span<const double> sums, int classes) = nullptr;
+};
+
+template <ClassMetric M>
+constexpr Metric metric_of() {
+  return {M::name, M::greater_is_better, M::sums, M::add, M::value};
+}
+}  // namespace detail
+
+/// A figure of an evaluation.
+struct MetricValue {
+  std::string name;  ///< the metric's name
+  double value = 0;  ///< NaN if there is none
+
+  bool operator==(const MetricValue&) const = default;
+};
+
+}  // namespace sinter

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+
+#include "sinter/metric/class_targets.hpp"
+#include "sinter/metric/metric.hpp"
+#include "sinter/policy/rules.hpp"
+
+namespace sinter {
+
+namespace detail {
+/// True if a name can be a key, a flag's value and a curve's name.
+constexpr bool is_metric_name(std::string_view name) {
+  return !name.empty() && name != "loss" && std::ranges::all_of(name, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '_';
+  });
+}
+template <class... M>
+constexpr bool have_metric_names() {
+  if constexpr ((ClassMetric<M> && ...)) {
+    std::array<std::string_view, sizeof...(M)> names{M::name...};
+    std::ranges::sort(names);
+    return std::ranges::all_of(names, is_metric_name) &&
+           std::ranges::adjacent_find(names) == names.end();
+  }
+  return true;  // the rule before says what is wrong
+}
+template <class M>
+constexpr Metric metric_if_fit() {
+  if constexpr (ClassMetric<M>) return metric_of<M>();
+  return {};
+}
+
+template <class... M>
+SINTER_RULE(MetricsAreMetrics, (sizeof...(M) > 0 && (ClassMetric<M> && ...)),
+            "Metrics: the list is empty, or one of its types is no metric. Why: a metric has name, "
+            "greater_is_better, sums(), add() and value(), all static, and nothing else; "
+            "ClassMetric in sinter/metric/metric.hpp says their forms. Fix: name metrics such as "
+            "Accuracy or F1<>, or correct the member that is missing or has another form.");
+template <class... M>
+SINTER_RULE(
+    MetricsHaveOwnNames, have_metric_names<M...>(),
+    "Metrics: two metrics have one name, or a name is not of small letters, digits and '_', "
+    "or is 'loss'. Why: logs and flags know a metric by its name. Fix: leave one out, or "
+    "give the metric another name.");
+SINTER_MODEL_RULE(
+    MetricsNeedClasses, bool(class_targets(model)),
+    "Metrics: the model does not learn classes. Why: these metrics compare the class that is "
+    "predicted for a row or a sequence with the true one. Fix: leave Metrics out, or take a model "
+    "of classes, such as Mlp<{.classifier = true}> or Bert<{.labels = 2}>.");
+}  // namespace detail
+
+/// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>>. Each batch is predicted as
+/// well as evaluated, so an evaluation takes about twice the time. The figures are in the log as
+/// val_accuracy and so on, in `eval`, and may choose the best checkpoint (LoopOptions::best_by). A model of
+/// classes has Accuracy if its recipe has no Metrics. docs/add_a_metric.md has one of your own.
+template <class... M>
+struct Metrics {
+  using slot = slot::metric;
+  using rules = RuleList<detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>>;
+  using model_rules = RuleList<detail::MetricsNeedClasses>;
+  static constexpr std::array<detail::Metric, sizeof...(M)> metrics{detail::metric_if_fit<M>()...};
+};
+
+}  // namespace sinter

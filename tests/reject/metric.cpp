@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/metric/accuracy.hpp"
+#include "sinter/metric/f1.hpp"
+#include "sinter/metric/metrics.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/recipe/plan.hpp"
+using namespace sinter;
+using Classes = Mlp<{.classifier = true}>;
+
+// Must not compile (quick), no_classes: Metrics: the model does not learn classes
+struct mine : Recipe<Mlp<>, Metrics<Accuracy>> {};
+
+// Must not compile, empty: Metrics: the list is empty, or one of its types is no metric
+struct mine : Recipe<Classes, Metrics<>> {};
+
+// Must not compile, not_a_metric: Metrics: the list is empty, or one of its types is no metric
+namespace acme {
+struct Rate {
+  static constexpr std::string_view name = "rate";
+  static constexpr bool greater_is_better = true;
+  static constexpr int sums(int) { return 1; }
+  static void add(const ClassifiedRows&, std::span<double>) {}
+  // value() is missing.
+};
+}  // namespace acme
+struct mine : Recipe<Classes, Metrics<Accuracy, acme::Rate>> {};
+
+// Must not compile, twice: Metrics: two metrics have one name
+struct mine : Recipe<Classes, Metrics<F1<>, F1<{.average = F1Average::macro}>>> {};
+
+// Must not compile, name: Metrics: two metrics have one name
+namespace acme {
+struct Loud : Accuracy {
+  static constexpr std::string_view name = "Val Accuracy";
+};
+}  // namespace acme
+struct mine : Recipe<Classes, Metrics<acme::Loud>> {};
