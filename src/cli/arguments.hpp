@@ -20,7 +20,7 @@ namespace sinter::detail::cli {
 struct Arguments {
   Verb verb{};
   std::string binary;  // the program's name as it was typed
-  std::vector<std::string> data;
+  std::vector<std::string> data, validation;
   std::vector<std::string> runs;  // arguments that belong to no flag: run folders
   std::optional<std::string> out, weights, profile, tokenizer, text, ids;
   std::string scratch;                                  // empty if not given
@@ -33,9 +33,11 @@ struct Arguments {
   std::vector<std::string> words;               // the command line as typed, from the verb on
   double save_minutes = 0;                      // 0 saves by steps only
   std::optional<int> keep;                      // number of checkpoints to keep
+  std::optional<int> early_stop;                // patience
+  std::optional<std::string> best_by;           // the metric that chooses the best checkpoint
   std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
   std::optional<Dtype> dtype;                       // of an export's weights
-  int threads = 0;                                  // 0: one per processor
+  int threads = 0;                                  // 0: one per usable processor
   int workers = 1;                                  // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;

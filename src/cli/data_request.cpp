@@ -11,6 +11,7 @@
 #include "cli/resume.hpp"
 #include "cli/run_record.hpp"
 #include "cli/tokenizer.hpp"
+#include "cli/validation.hpp"
 #include "sinter/files/weights.hpp"
 #include "trainer/loop_state.hpp"
 
@@ -45,13 +46,13 @@ DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
 DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
   const Order order = a.order.value_or(Order::shuffled);
   DataRequest request = evaluation_request(recipe, a);
-  request.training =
-      DataRequest::Training{.order = order,
-                            .held_out = order == Order::shuffled ? held_out_share : 0,
-                            .seed = a.seed.value_or(0),
-                            .sequences = recipe.global_batch(),
-                            .shapes = recipe.batch_shapes(),
-                            .least = recipe.ranks()};
+  request.training = DataRequest::Training{
+      .order = order,
+      .held_out = order == Order::shuffled && a.validation.empty() ? held_out_share : 0,
+      .seed = a.seed.value_or(0),
+      .sequences = recipe.global_batch(),
+      .shapes = recipe.batch_shapes(),
+      .least = recipe.ranks()};
   if (std::optional<Batching> batching = recipe.batching(recipe.global_batch())) {
     request.training->batching = *std::move(batching);
     request.training->batching.padded_together = recipe.plan->micro;
@@ -99,6 +100,16 @@ OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& given
   throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
 }
 
+OpenedData open_validation_data(const RecipeView& recipe, const Arguments& given,
+                                const std::vector<std::string>& paths) {
+  Arguments a = given;
+  a.data = paths;
+  OpenedData data = recipe.open(evaluation_request(recipe, a));
+  if (data.evaluation) return data;
+  throw Error(
+      "The recipe's data policy gives nothing to evaluate. Give --validation something else.");
+}
+
 OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
   Arguments a = given;
   std::optional<CheckpointReader> checkpoint;
@@ -121,6 +132,12 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
   OpenedData data = open_training_data(recipe, a);
   data.notes = notes + data.notes;
   if (checkpoint) require_data_of(*checkpoint, data);
+  if (!a.validation.empty()) {
+    OpenedData held_out =
+        open_validation_data(recipe, a, validation_sets(a.validation).front().paths);
+    held_out.notes = data.notes + held_out.notes;
+    return held_out;
+  }
   if (data.evaluation) return data;
   throw Error("The recipe's data policy holds nothing out. Leave --held-out out.");
 }

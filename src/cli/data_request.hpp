@@ -3,6 +3,7 @@
 #pragma once
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.hpp"
 
@@ -15,6 +16,11 @@ OpenedData open_training_data(const RecipeView& recipe, const Arguments& argumen
 /// Opens all data for an evaluation.
 /// throws    Error if the policy gives nothing to evaluate
 OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& arguments);
+
+/// Opens data to evaluate on beside training, in place of those that --data names.
+/// throws    Error if the policy gives nothing to evaluate
+OpenedData open_validation_data(const RecipeView& recipe, const Arguments& arguments,
+                                const std::vector<std::string>& paths);
 
 /// Opens the data that training held out, cut into batches as in its evaluations. If the weights
 /// are a checkpoint's, this uses the order and the options of its run.

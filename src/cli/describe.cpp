@@ -89,6 +89,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                          {"fit", true},
                          {"fresh", fit.unshared.fresh},
                          {"left_out", fit.unshared.left_out}};
+  if (!fit.taken.empty()) result["weights"]["taken"] = fit.taken;
   if (a.weights) result["weights"].update({{"tensors", fit.tensors}, {"files", fit.files}});
   result.update(details_json(recipe));
   return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -5,6 +5,7 @@
 #include "cli/origin.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "data/class_names.hpp"
 #include "hugging_face/export_files.hpp"
 #include "sinter/data/example_marks.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
@@ -89,6 +90,7 @@ std::optional<std::string> tokenizer_of_run(const Arguments& a) {
 /// Finds what belongs beside the weights. Adds notes on what is missing.
 ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& notes) {
   ExportParts parts;
+  parts.classes = names_in(recipe.data.class_names);
   if (a.weights) parts.origin = origin_of(*a.weights);
   if (a.tokenizer) {
     notes += check_tokenizer(*a.tokenizer, recipe.hugging_face);

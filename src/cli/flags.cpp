@@ -175,8 +175,8 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) { a.workers = integer<int>(g, 0); }},
     {"--eval-every", "N",
      "Evaluate all that is held out after every N steps, and always\n"
-     "at the end; 0: only at the end. Default: 100, or more where\n"
-     "evaluating would cost more than a tenth of the training.",
+     "at the end; 0: never. Default: 100, or more where evaluating\n"
+     "would cost more than a tenth of the training.",
      [](Arguments& a, const Given& g) { a.evaluate_every = integer<std::int64_t>(g, 0); }},
     {"--save-every", "N",
      "Save a checkpoint after every N steps, and always at the end,\n"
@@ -189,6 +189,21 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given& g) {
        a.save_minutes = number_of<double>(g.flag, g.texts.front(), 0);
      }},
+    {"--validation", "PATH...",
+     "Files and folders to evaluate on, in place of a tenth of --data.\n"
+     "NAME=PATH begins another set, whose figures have its name in the\n"
+     "log; the first set chooses the best checkpoint. A resumed run\n"
+     "keeps them.",
+     [](Arguments& a, const Given& g) { a.validation = g.texts; }},
+    {"--best-by", "NAME",
+     "Choose the best checkpoint by this metric of the recipe, such as\n"
+     "accuracy, in place of the validation loss. A resumed run keeps it.",
+     [](Arguments& a, const Given& g) { a.best_by = g.texts.front(); }},
+    {"--early-stop", "N",
+     "End the run after N evaluations in a row that are not better than\n"
+     "the best one. A resumed run keeps it. Default: what the recipe's\n"
+     "EarlyStop says, or never.",
+     [](Arguments& a, const Given& g) { a.early_stop = integer<int>(g, 1); }},
     {"--keep", "K",
      "Keep the K newest checkpoints, at least 2, and the best one. A\n"
      "resumed run keeps as many as before. Default: 2.",
@@ -302,24 +317,22 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 
-constexpr bool rows_have_flags_only() {
-  for (const VerbRow& row : verb_rows)
-    for (std::string_view rest = row.flags; !rest.empty();) {
-      const std::size_t end = std::min(rest.find(" --"), rest.size());
-      if (std::ranges::none_of(flags, [&](const Flag& f) { return f.is(rest.substr(0, end)); }))
-        return false;
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  return true;
-}
-/// A constant for each row, as compilers limit the steps of one.
+/// Each row is an evaluation of its own, as compilers limit the length of one.
 template <std::size_t Row>
-constexpr bool row_is_good = has_known_flags(verb_rows[Row]);
+constexpr bool row_has_flags_only = [] {
+  for (std::string_view rest = verb_rows[Row].flags; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(" --"), rest.size());
+    if (std::ranges::none_of(flags, [&](const Flag& f) { return f.is(rest.substr(0, end)); }))
+      return false;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return true;
+}();
 template <std::size_t... Rows>
-constexpr bool rows_are_good(std::index_sequence<Rows...>) {
-  return (row_is_good<Rows> && ...);
+constexpr bool rows_have_flags_only(std::index_sequence<Rows...>) {
+  return (row_has_flags_only<Rows> && ...);
 }
-static_assert(rows_are_good(std::make_index_sequence<std::size(verb_rows)>()),
+static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)>()),
               "a row of verb_rows.hpp has a flag that is not here");
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <thread>
 
 #include "cli/output.hpp"
 #include "hardware/processors.hpp"

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "cli/origin.hpp"
+#include "cli/validation.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/version.hpp"
@@ -34,6 +35,17 @@ std::vector<std::string> absolute(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     result.push_back(path.empty() ? path : fs::absolute(path).lexically_normal().string());
     if (result.back().size() > 1 && result.back().ends_with('/')) result.back().pop_back();
+  }
+  return result;
+}
+
+/// The words of --validation with absolute paths.
+std::vector<std::string> absolute_validation(const std::vector<std::string>& words) {
+  std::vector<std::string> result;
+  for (const ValidationSet& set : validation_sets(words)) {
+    std::vector<std::string> paths = absolute(set.paths);
+    if (!set.name.empty()) paths.front().insert(0, set.name + "=");
+    result.insert(result.end(), paths.begin(), paths.end());
   }
   return result;
 }
@@ -84,11 +96,25 @@ void RunRecord::take_over_tensorboard(Arguments& a) const {
   }
 }
 
+/// The newest start's value of a key that has a whole number from `least` on.
+std::optional<int> RunRecord::newest_number(const char* key, int least) const {
+  std::optional<int> newest;
+  for (const Json& start : starts)
+    if (const auto found = start.find(key); found != start.end() && found->is_number_integer())
+      if (*found >= least && *found <= std::numeric_limits<int>::max()) newest = found->get<int>();
+  return newest;
+}
+
 void RunRecord::take_over_keep(Arguments& a) const {
-  for (auto start = starts.rbegin(); start != starts.rend() && !a.keep; ++start)
-    if (const auto found = start->find("keep"); found != start->end())
-      if (found->is_number_integer() && *found >= 2 && *found <= std::numeric_limits<int>::max())
-        a.keep = found->get<int>();
+  if (!a.keep) a.keep = newest_number("keep", 2);
+}
+
+void RunRecord::take_over_best_by(Arguments& a) const {
+  if (!a.early_stop) a.early_stop = newest_number("early_stop", 1);
+  if (a.best_by) return;
+  for (const Json& start : starts)
+    if (const auto found = start.find("best_by"); found != start.end() && found->is_string())
+      a.best_by = found->get<std::string>();
 }
 
 std::optional<std::string> RunRecord::tokenizer() const {
@@ -130,6 +156,8 @@ std::string RunRecord::take_over_data(Arguments& a) const try {
   const bool same = a.data.empty() || before == absolute(a.data);
   // A run whose record has no word on it began before texts were checked.
   if (last && same) a.as_text |= last->value("as_text", true);
+  if (last && a.validation.empty())
+    a.validation = last->value("validation", std::vector<std::string>());
   if (!a.data.empty()) {
     if (before.empty() || same) return other;
     return other + fmt::format("the data are {}, as given; they were {}.\n", words_of(a.data),
@@ -171,10 +199,13 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   if (recipe.run_steps > 0) start["run_steps"] = recipe.run_steps;
   if (a.tensorboard) start["tensorboard"] = true;
   if (a.keep) start["keep"] = *a.keep;
+  if (a.early_stop) start["early_stop"] = *a.early_stop;
+  if (a.best_by) start["best_by"] = *a.best_by;
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;
+    if (!a.validation.empty()) start["validation"] = absolute_validation(a.validation);
     start["as_text"] = a.as_text;
   }
   if (const std::string kept = keep_origin(path.parent_path(), *this, recipe, a, step);

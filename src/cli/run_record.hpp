@@ -37,6 +37,8 @@ class RunRecord {
   void take_over_tensorboard(Arguments& arguments) const;
   /// Keeps as many checkpoints as before, unless --keep says otherwise.
   void take_over_keep(Arguments& a) const;
+  /// Sets --best-by and --early-stop as an earlier start had them, unless they are given.
+  void take_over_best_by(Arguments& a) const;
 
   /// Appends this start to the record, atomically and durably: date, Sinter's version, command line
   /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard.
@@ -52,6 +54,7 @@ class RunRecord {
   nlohmann::ordered_json starts = nlohmann::ordered_json::array();
   std::optional<FileError> fault;  // why it could not be read
 
+  std::optional<int> newest_number(const char* key, int least) const;
   std::string take_over_tokenizer(Arguments& arguments) const;
 };
 

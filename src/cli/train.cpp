@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -18,6 +20,7 @@
 #include "cli/run_files.hpp"
 #include "cli/run_record.hpp"
 #include "cli/signals.hpp"
+#include "cli/validation.hpp"
 #include "cli/verbs.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/hardware/device.hpp"
@@ -48,8 +51,10 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
   require_tokenizer_is_used(recipe, a);
   require_text_is_read(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
+  (void)validation_sets(a.validation);
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
+  (void)metric_named(recipe, a.best_by.value_or(""), "--best-by");
   if (a.resume && !a.out) throw UsageError("--resume needs --out DIR, the folder of the run.");
   std::error_code ignored;
   for (const std::string& path : a.data)
@@ -68,10 +73,13 @@ std::int64_t affordable_interval(std::int64_t held_out, std::int64_t tokens_per_
   return std::max(usual_interval, std::int64_t(std::ceil(steps)));
 }
 
-std::string validation_text(const DataUnit& unit, double loss) {
+std::string validation_text(const DataUnit& unit, const StepRecord& last) {
+  const double loss = *last.validation_loss;
   std::string text = fmt::format("\nValidation: {:.4f}", loss);
   if (!unit.loss.empty()) text += fmt::format(" {}", unit.loss);
   if (unit.headline) text += fmt::format(", {:.4f} {}", unit.headline.of(loss), unit.headline.name);
+  for (const MetricValue& metric : last.metrics)
+    text += fmt::format(", {} {:.4f}", metric.name, metric.value);
   return text + ".";
 }
 
@@ -87,6 +95,10 @@ class Run {
     check_profile();
     data = open_training_data(*recipe, a);
     report(data.notes);
+    if (!a.validation.empty()) {
+      validation = open_validation(*recipe, a);
+      report(validation.notes);
+    }
     if (by_data) {
       const LengthByData counted = length_by_data(*data.training, a, resume_point());
       length = counted.text;
@@ -142,6 +154,7 @@ class Run {
     report(record->take_over_data(a));
     record->take_over_tensorboard(a);
     record->take_over_keep(a);
+    record->take_over_best_by(a);
     folder->keep_newest(a.keep.value_or(usual_keep));
     report(take_over(*folder->resume_point(), *recipe, a));
   }
@@ -177,6 +190,7 @@ class Run {
     return world_with_facts(
         a, data.training->state(),
         {{"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
+         {"--validation", fmt::format("{}", fmt::join(a.validation, " "))},
          {"--out", *a.out},
          {"checkpoint to resume from", point}});
   }
@@ -203,7 +217,13 @@ class Run {
 
   void check_evaluations() const {
     const std::string_view policy = recipe->acts_on_evaluations;
-    if (policy.empty() || data.evaluation) return;
+    if (policy.empty()) return;
+    if (a.evaluate_every == 0)
+      throw UsageError(fmt::format(
+          "The recipe's {} acts on validation losses, and --eval-every 0 asks for none, "
+          "so it would never act. Leave the flag out, or give the recipe another {}.",
+          policy, policy));
+    if (data.evaluation || validation.stage) return;
     if (a.order != Order::sequential)
       throw Error(
           fmt::format("The recipe's {} acts on validation losses, and its data hold nothing out to "
@@ -227,8 +247,10 @@ class Run {
 
   void make_loop() {
     ReadStage read = read_stage();
-    EvaluateStage evaluate;
-    if (data.evaluation) evaluate = std::move(*data.evaluation);
+    EvaluateStage evaluate = std::move(validation.stage);
+    if (!evaluate && data.evaluation) evaluate = std::move(*data.evaluation);
+    if (a.evaluate_every == 0) evaluate = {};
+    is_evaluated = bool(evaluate);
     catch_stop_signals();  // before this a signal just ends the program
     if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());
     options.profile = profile ? &*profile : nullptr;
@@ -244,8 +266,13 @@ class Run {
                         folder->path().string()));
     }
     loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
-    options.evaluate_every = a.evaluate_every.value_or(
-        affordable_interval(data.evaluation_size, tokens_per_step(*recipe)));
+    options.evaluate_every = a.evaluate_every.value_or(affordable_interval(
+        a.validation.empty() ? data.evaluation_size : validation.size, tokens_per_step(*recipe)));
+    options.best_by = a.best_by.value_or("");
+    if (a.early_stop) {
+      options.early_stop = recipe->early_stop().value_or(EarlyStopping{});
+      options.early_stop->patience = *a.early_stop;
+    }
     options.save_every = a.save_every.value_or(usual_interval);
     options.save_minutes = a.save_minutes;
     options.stop = [] { return stop_signals() > 0; };
@@ -289,16 +316,23 @@ class Run {
     text += fmt::format("device  {}\n", device_text(trainer->settings().threads));
     text += matmul_text(matmul_of(*recipe));
     text += changes_text(*recipe, a);
-    text += fmt::format("data    {}\n", data.text);
+    text += fmt::format("data    {}\n{}", data.text, validation.text);
     auto often = [](std::int64_t steps) {
       return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
     };
     text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
                         trainer->steps() + 1, options.steps, often(options.save_every));
-    if (data.evaluation) text += ", validation " + often(options.evaluate_every);
+    if (is_evaluated) text += ", validation " + often(options.evaluate_every);
     for (const std::string& note : {length, length_note(*recipe)})
       if (!note.empty()) text += fmt::format("\nlength  {}", note);
     return text + "\n\n";
+  }
+
+  std::string end_text(LoopEnd end) const {
+    if (end == LoopEnd::stopped) return "Stopped";
+    if (end == LoopEnd::finished) return "Done";
+    return fmt::format("Done early: {} evaluations in a row were not better than the best one,",
+                       loop->state().waited);
   }
 
   void finish(LoopEnd end) {
@@ -308,16 +342,16 @@ class Run {
     progress->end();
     const StepRecord& last = loop->state().last;
     std::string checkpoint = folder->newest_good().string();
-    if (end == LoopEnd::finished && last.validation_loss)
-      progress->line(validation_text(recipe->data.unit, *last.validation_loss));
+    if (end != LoopEnd::stopped && last.validation_loss)
+      progress->line(validation_text(recipe->data.unit, last));
     const LoopState& state = loop->state();
     const bool has_best = std::isfinite(state.best);
     progress->line(fmt::format(
-        "{} after {} steps; saved in {}{}", end == LoopEnd::stopped ? "Stopped" : "Done",
-        trainer->steps(), checkpoint,
-        has_best ? fmt::format("; the best is step {}, with a validation loss of {:.4f}",
-                               state.best_step, state.best)
-                 : ""));
+        "{} after {} steps; saved in {}{}", end_text(end), trainer->steps(), checkpoint,
+        has_best
+            ? fmt::format("; the best is step {}, with a {} of {:.4f}", state.best_step,
+                          state.best_by.empty() ? "validation loss" : state.best_by, state.best)
+            : ""));
     if (end == LoopEnd::stopped)
       progress->line(fmt::format(
           "To go on{}: {} train --resume --out {}{}{}",
@@ -332,6 +366,10 @@ class Run {
     if (headline) summary[headline.key()] = nullptr;
     if (last.validation_loss) {
       summary["val_loss"] = *last.validation_loss;
+      for (const MetricValue& metric : last.metrics)
+        summary["val_" + metric.name] = std::isfinite(metric.value)
+                                            ? nlohmann::ordered_json(metric.value)
+                                            : nlohmann::ordered_json(nullptr);
       if (headline) summary[headline.key()] = headline.of(*last.validation_loss);
     }
     summary["tokens"] = last.tokens;
@@ -341,7 +379,7 @@ class Run {
     summary["best_val_loss"] = nullptr;
     if (has_best) {
       summary["best_step"] = state.best_step;
-      summary["best_val_loss"] = state.best;
+      summary["best_val_" + (state.best_by.empty() ? "loss" : state.best_by)] = state.best;
     }
     print_result(summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
@@ -354,6 +392,8 @@ class Run {
   std::optional<RunRecord> record;
   std::optional<Events> events;
   OpenedData data;
+  Validation validation;
+  bool is_evaluated = false;
   DataWatch watch{nullptr};
   std::unique_ptr<TrainerCore> trainer;
   std::unique_ptr<Loop> loop;

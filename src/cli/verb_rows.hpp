@@ -10,9 +10,10 @@ namespace sinter::detail::cli {
 /// Flags are written as the verb's help shows them; src/cli/flags.cpp defines them.
 #define SINTER_VERBS(X)                                                                          \
   X(train, "train", train, "train on data, with checkpoints and a log",                          \
-    "--data PATH... --skip-unreadable --as-text --out PATH --steps N --seed N --weights PATH "   \
-    "--resume [auto] --order WORD --threads N --pin --scratch FOLDER --rank-timeout SECONDS "    \
-    "--no-libtorch --workers N --eval-every N --save-every N --save-minutes M --keep K "         \
+    "--data PATH... --validation PATH... --skip-unreadable --as-text --out PATH "                \
+    "--steps N --epochs N --examples N --seed N --weights PATH --resume [auto] --order WORD "    \
+    "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch --workers N "       \
+    "--eval-every N --best-by NAME --early-stop N --save-every N --save-minutes M --keep K "     \
     "--profile FILE --tensorboard --tokenizer PATH --json --quiet",                              \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \

@@ -165,8 +165,8 @@ inline int newest_step(const std::string& run_folder) {
 }
 
 /// Fields of a row of metrics.jsonl that two runs of the same steps do not share.
-constexpr const char* measured_fields[] = {"step_ms", "data_wait_ms", "tokens_per_s",
-                                           "examples_per_s"};
+constexpr const char* measured_fields[] = {"step_ms",      "step_cpu_ms",  "eval_ms",
+                                           "data_wait_ms", "tokens_per_s", "examples_per_s"};
 
 /// The metrics that must be the same in two runs of the same steps: all but the times.
 inline std::vector<std::string> lasting(const std::string& run_folder) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --validation names is evaluated in place of a held-out tenth, and a resumed run finds it again.
+#include "binary/support.hpp"
+
+namespace sinter::detail::testing::validation_tests {
+
+TEST_CASE("a run evaluates on --validation, trains on all of --data, and remembers both") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(4000)),
+                    first = write(scratch / "first", some_text(900)),
+                    second = write(scratch / "second", some_text(700)), out = scratch / "run";
+  const Words options{"--eval-every", "3", "--save-every", "3"};
+  const Ended trained = fine(Words{"train", "--data", text, "--validation", first, "test=" + second,
+                                   "--out", out, "--steps", "6"} +
+                             options);
+  CHECK(trained.out.find("validation test: ") != std::string::npos);
+  CHECK(trained.out.find("4,000 bytes in 1 file") != std::string::npos);
+  const auto loss_of = [&](const std::string& data, const std::string& step) {
+    return fine({"eval", "--data", data, "--weights", out + "@" + step, "--json"})
+        .json()["loss"]
+        .get<double>();
+  };
+  const std::vector<Json> rows = metrics(out);
+  REQUIRE(rows.size() == 6);
+  for (const std::size_t step : {3, 6}) {
+    const Json& row = rows[step - 1];
+    CHECK(row["val_loss"].get<double>() ==
+          doctest::Approx(loss_of(first, std::to_string(step))).epsilon(1e-6));
+    CHECK(row["val_test_loss"].get<double>() ==
+          doctest::Approx(loss_of(second, std::to_string(step))).epsilon(1e-6));
+  }
+  const Json held = fine({"eval", "--held-out", "--weights", out + "@last", "--json"}).json();
+  CHECK(held["loss"] == rows[5]["val_loss"]);
+
+  // Resumed without a word on it, bit for bit as in one go.
+  fine(Words{"train", "--resume", "--out", out, "--steps", "12"} + options);
+  const std::string whole = scratch / "whole";
+  fine(Words{"train", "--data", text, "--validation", first, "test=" + second, "--out", whole,
+             "--steps", "12"} +
+       options);
+  const std::vector<Json> resumed = metrics(out), at_once = metrics(whole);
+  REQUIRE(resumed.size() == 12);
+  for (std::size_t s = 0; s < 12; ++s)
+    for (const char* key : {"loss", "val_loss", "val_test_loss"})
+      CHECK(resumed[s].value(key, Json()) == at_once[s].value(key, Json()));
+}
+
+TEST_CASE(
+    "--validation says what is trained on as well, and refuses names that a log cannot have") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(4000));
+  const Words train{"train",         "--data",  text, "--out",
+                    scratch / "run", "--steps", "1",  "--validation"};
+  CHECK(fine(train + Words{text}).says("is in --data, too"));
+  const auto refuses = [&](const Words& words, const std::string& why) {
+    const Ended ended = run(train + words);
+    CHECK(ended.code == 2);
+    CHECK_MESSAGE(ended.says(why), ended.err);
+  };
+  refuses({"My Set=" + text}, "'My Set' cannot be a name in the log");
+  refuses({"a=" + text, "a=" + text}, "--validation names 'a' twice");
+}
+
+TEST_CASE("--eval-every 0 evaluates never") {
+  Scratch scratch;
+  const std::string out = scratch / "run";
+  fine({"train", "--data", write(scratch / "text", some_text(4000)), "--out", out, "--steps", "3",
+        "--eval-every", "0"});
+  for (const Json& row : metrics(out)) CHECK(!row.contains("val_loss"));
+  CHECK(!fs::exists(out + "/best"));
+}
+
+TEST_CASE("early stopping and a metric's name are flags, too") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(4000)), out = scratch / "run";
+  const Words still{
+      "train",        "--data", text,      "--out", out,      "--optimizer.lr", "1e-30",
+      "--eval-every", "2",      "--steps", "30",    "--json", "--early-stop",   "2"};
+  const Ended ended = fine(still);
+  CHECK(ended.json()["steps"] == 6);
+  CHECK(ended.json()["best_step"] == 2);
+  CHECK(ended.says("Done early: 2 evaluations in a row were not better"));
+  const Ended again = fine({"train", "--resume", "--out", out, "--eval-every", "2", "--json"});
+  CHECK(again.json()["steps"] == 6);
+  const Ended named = run({"train", "--data", text, "--out", scratch / "other", "--best-by", "f1"});
+  CHECK(named.code == 1);
+  CHECK(named.says("--best-by names 'f1', and the recipe"));
+  CHECK(!fs::exists(scratch / "other"));
+}
+
+}  // namespace sinter::detail::testing::validation_tests
