@@ -104,7 +104,8 @@ std::string text_policies(const Draft& r) {
   if (r.model.learns == Learns::classes) {
     sizes.push_back(fmt::format(".classes = {}", r.model.classes));
     if (r.model.types) sizes.emplace_back(".types = true");
-    return written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column);
+    return written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column) +
+           ",\n             Metrics<Accuracy, F1<>>";
   }
   std::string policies = written({"Tokens", {}, sizes}, policy_column);
   if (r.model.learns == Learns::hidden_tokens) policies += ", MaskedLm<>";

@@ -12,6 +12,7 @@ struct reviews : Recipe<Bert<{.layers = 1,
                               .positions = 24,
                               .labels = 2}>,
                         LabelledText<"label", "sentence", "", {.context = 24, .vocabulary = 300}>,
-                        AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>> {};
+                        AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>,
+                        Metrics<Accuracy, F1<>, Matthews>> {};
 
 int main(int argc, char** argv) { return run<reviews>(argc, argv); }

@@ -87,6 +87,7 @@ TEST_CASE("a classifier reads texts with a class each, and takes types of tokens
   CHECK(has(code,
             "LabelledText<\"label\", \"sentence\", \"\", {.context = 64, .vocabulary = 6, "
             ".classes = 3, .types = true}>,"));
+  CHECK(has(code, "Metrics<Accuracy, F1<>>,"));
   CHECK(has(comment_of(recipe), "a whole number from 0 to 2"));
   CHECK(has(comment_of(recipe), "--data TABLE"));
 
