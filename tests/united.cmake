@@ -14,14 +14,14 @@ endfunction()
 
 if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files (checks.cmake)
   sinter_unite_tests(unit/batching loss paired_loss)
-  sinter_unite_tests(unit/cli loop eval_progress evaluated matmul progress)
+  sinter_unite_tests(unit/cli loop answers eval_progress matmul progress)
   sinter_unite_tests(unit/comm messages card_world lost_rank mesh)
   sinter_unite_tests(unit/comm process_trainers volume)
   sinter_unite_tests(unit/comm launched_world launchers)
   sinter_unite_tests(unit/data array_files arrays columns labelled_set labelled_text parquet)
   sinter_unite_tests(unit/data examples example_marks example_source paired_examples)
-  sinter_unite_tests(unit/data tokens byte_corpus encode_records left_out normalizer permutation split_steps token_view
-    tokenizer_files tokenizer_folders train_tokenizer wordpiece)
+  sinter_unite_tests(unit/data tokens byte_corpus encode_records left_out normalizer permutation require_text
+    split_steps token_view tokenizer_files tokenizer_folders train_tokenizer wordpiece)
   sinter_unite_tests(unit/data data_view batch_parts reader_workers)
   sinter_unite_tests(unit/files load choice_file event_file metrics_log run_folder_foreign run_folder_live shards weights)
   sinter_unite_tests(unit/hugging_face architectures export_files recipe)
@@ -42,10 +42,10 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(faults files_disk files_kill)
   sinter_unite_tests(faults hosts hosts_network hosts_volume)
   sinter_unite_tests(faults ranks ranks_reading)
-  sinter_unite_tests(binary training launched length offload pin recovery resume signals world)
+  sinter_unite_tests(binary training validation launched length offload pin recovery resume signals world)
   sinter_unite_tests(binary describe options profile report tensorboard)
   sinter_unite_tests(binary predict adversarial data_paths evaluation mnist own_data torch_layers)
-  sinter_unite_tests(binary pairs export paired_replies replies tokenize tokens train_tokenizer worded_replies)
+  sinter_unite_tests(binary fine_tuning pairs export paired_replies replies tokenize tokens train_tokenizer worded_replies)
 endif()
 
 # Sets TARGET in the caller to the binary of a test FOLDER/NAME.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <random>
 #include <system_error>
 #include <vector>
@@ -46,13 +47,8 @@ std::string run_of(const fs::path& checkpoint) try {
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& path, Mode mode, int keep_newest)
-    : folder(path), keep(keep_newest) {
-  if (keep < 2)
-    throw ArgumentError(
-        fmt::format("A run must keep at least 2 checkpoints, not {}: the older one "
-                    "is what remains when the newer is damaged.",
-                    keep));
+RunFolder::RunFolder(const fs::path& path, Mode mode, int newest_kept) : folder(path) {
+  keep_newest(newest_kept);
   std::error_code ignored;
   if (mode == Mode::resume && !fs::exists(folder, ignored))
     throw FileError(
@@ -133,7 +129,9 @@ fs::path RunFolder::checkpoint(const fs::path& run, std::string_view name) {
     throw ArgumentError(
         fmt::format("'{}' names no checkpoint of a run: best, last and the number of a step do.",
                     printable(std::string(name))));
-  const fs::path found = run / (step ? step_folder_name(*step) : std::string(name));
+  fs::path found = run / (step ? step_folder_name(*step) : std::string(name));
+  if (const std::string linked = step ? "" : read_run_link(found); !linked.empty())
+    found = run / linked;
   if (looks_like_checkpoint(found)) return fs::canonical(found);
   throw FileError(fmt::format(
       "The run {} has no checkpoint '{}'{}. It has {}.", run.string(), name,

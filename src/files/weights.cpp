@@ -84,18 +84,36 @@ fs::path behind(const fs::path& link) {
   return fs::canonical(link, ignored);
 }
 
+/// The checkpoint that `last` or `best` of a run leads to; empty if there is none.
+fs::path linked(const fs::path& run, const char* name) {
+  const fs::path link = run / name;
+  if (is_found(link / "manifest.json")) return link;
+  const std::string checkpoint = read_run_link(link);
+  return !checkpoint.empty() && is_found(run / checkpoint / "manifest.json") ? run / checkpoint
+                                                                             : fs::path();
+}
+
 WeightsSource of_run(const fs::path& run) {
-  fs::path last = run / "last";
-  if (is_found(last / "manifest.json")) return checkpoint(last);
-  if (const std::string name = read_run_link(last);
-      !name.empty() && is_found(run / name / "manifest.json"))
-    return checkpoint(run / name);
+  const fs::path last = linked(run, "last"), best = linked(run, "best");
+  if (!best.empty()) {
+    WeightsSource source = checkpoint(best);
+    const bool differs = !last.empty() && behind(last) != source.path;
+    source.taken = taken_text(
+        source.path, "the run's best",
+        differs ? fmt::format("; {}@last takes its last", run.string()) : " and its last");
+    return source;
+  }
+  if (!last.empty()) {
+    WeightsSource source = checkpoint(last);
+    source.taken = taken_text(source.path, "the run's last", "");
+    return source;
+  }
   for (const StepFolder& step : step_folders(run)) {
     if (!looks_like_checkpoint(step.folder)) continue;
     return checkpoint(step.folder,
                       fmt::format("{} is missing or leads nowhere; {} is the newest checkpoint and "
                                   "is used instead.",
-                                  last.string(), step.folder.string()));
+                                  (run / "last").string(), step.folder.string()));
   }
   throw FileError(
       fmt::format("The run folder {} holds no checkpoint: there is nothing to resume "

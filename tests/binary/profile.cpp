@@ -266,7 +266,7 @@ TEST_CASE("a profile is written when the run is stopped, fails, or is too long f
   check_nesting(of_failed);
 
   Process process(SINTER_SMALL, {"train", "--data", text, "--out", scratch / "run", "--steps",
-                                 "1000000000", "--schedule.steps", "0", "--eval-every", "0",
+                                 "1000000000", "--schedule.steps", "0", "--eval-every", "100000",
                                  "--threads", "1", "--profile", file});
   REQUIRE(wait_for([&] {  // long enough to fill the profile
     std::error_code none;

@@ -13,15 +13,15 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE("a run that diverges goes back as often as it may, and ends with the code 3") {
   Scratch scratch;
   const std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";
-  const Words diverging{"train", "--data",
-                        text,    "--out",
-                        out,     "--optimizer.lr",
-                        "1e30",  "--schedule.warmup",
-                        "0",     "--save-every",
-                        "1",     "--eval-every",
-                        "0",     "--steps",
-                        "20",    "--recovery.most",
-                        "2",     "--recovery.factor",
+  const Words diverging{"train",  "--data",
+                        text,     "--out",
+                        out,      "--optimizer.lr",
+                        "1e30",   "--schedule.warmup",
+                        "0",      "--save-every",
+                        "1",      "--eval-every",
+                        "100000", "--steps",
+                        "20",     "--recovery.most",
+                        "2",      "--recovery.factor",
                         "0.25"};
   const Ended ended = run(diverging, SINTER_GUARDED);
   CHECK(ended.code == 3);
@@ -61,7 +61,7 @@ TEST_CASE("a run that diverges before its first checkpoint says how to have one"
   Scratch scratch;
   const std::string text = write(scratch / "text", some_text(3000));
   const Ended ended = run({"train", "--data", text, "--out", scratch / "run", "--optimizer.lr",
-                           "1e30", "--schedule.warmup", "0", "--eval-every", "0"},
+                           "1e30", "--schedule.warmup", "0", "--eval-every", "100000"},
                           SINTER_GUARDED);
   CHECK(ended.code == 3);
   CHECK(ended.says("No checkpoint has been saved yet to go back to: save earlier"));
@@ -72,7 +72,7 @@ TEST_CASE("a guard that takes every rise for a spike refuses it, and its numbers
   Scratch scratch;
   const std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";
   const Ended ended =
-      run({"train", "--data", text, "--out", out, "--save-every", "5", "--eval-every", "0",
+      run({"train", "--data", text, "--out", out, "--save-every", "5", "--eval-every", "100000",
            "--guard.sigma", "0.01", "--guard.warmup", "6", "--recovery.skips", "1000000"},
           SINTER_GUARDED);
   CHECK(ended.code == 0);

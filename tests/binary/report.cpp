@@ -101,6 +101,7 @@ TEST_CASE("report --text draws the loss of a live run") {
   Scratch scratch;
   Words words = short_run(scratch, "a");
   words[6] = "1000000";
+  words = words + Words{"--schedule.steps", "0"};
   Process live(SINTER_SMALL, words);
   const std::string a = scratch / "a";
   REQUIRE(wait_for([&] { return fs::exists(a + "/metrics.jsonl") && metrics(a).size() > 20; }));

@@ -130,7 +130,7 @@ TEST_CASE("when the log cannot grow, the state at hand is saved before the run e
               "--save-every",
               "0",
               "--eval-every",
-              "0",
+              "100000",
               "--out",
               out};
   Ended ended = Process(SINTER_SMALL, words, "", "", {.max_bytes = 100'000}).wait();

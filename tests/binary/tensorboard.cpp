@@ -88,8 +88,8 @@ TEST_CASE("TensorBoard shows the steps of a run that has gone back as the log ha
   const std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";
   // Four refused steps in a row go back to the newest checkpoint, which is some steps older.
   const Ended ended = run({"train", "--data", text, "--out", out, "--tensorboard", "--save-every",
-                           "8", "--eval-every", "0", "--guard.sigma", "0.3", "--guard.warmup", "9",
-                           "--recovery.skips", "0", "--recovery.most", "3"},
+                           "8", "--eval-every", "100000", "--guard.sigma", "0.3", "--guard.warmup",
+                           "9", "--recovery.skips", "0", "--recovery.most", "3"},
                           SINTER_GUARDED);
   int last = 0;  // before the run went back
   for (const Json& row : metrics(out)) {
@@ -120,8 +120,8 @@ TEST_CASE("an event file that cannot be written is a warning, and the run goes o
   const Ended ended =
       Process(SINTER_SMALL,
               {"train", "--data", text, "--out", out, "--tensorboard", "--steps", "620",
-               "--schedule.floor", "1", "--eval-every", "0", "--save-every", "0"},
-              "", "", {.max_bytes = 114'000})
+               "--schedule.floor", "1", "--eval-every", "100000", "--save-every", "0"},
+              "", "", {.max_bytes = 136'000})
           .wait();
   CHECK_MESSAGE(ended.code == 0, ended.err);
   CHECK(metrics(out).size() == 620);

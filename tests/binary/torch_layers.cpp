@@ -51,7 +51,7 @@ TEST_CASE("train says after its first step what layers took beside the arena") {
   if (!digits.found()) return;
   Scratch scratch;
   const Ended trained = fine({"train", "--data", digits.images, digits.labels, "--steps", "2",
-                              "--out", scratch / "run", "--eval-every", "0"},
+                              "--out", scratch / "run", "--eval-every", "100000"},
                              SINTER_MNIST_RESNET);
   const auto at = trained.out.find(" MiB beside the arena in the first step");
   CHECK(at != trained.out.npos);

@@ -170,14 +170,6 @@ TEST_CASE("bad records are left out where the recipe says so, up to its limit") 
   refuses<Skipping>("text\tlabel\na\tx\nb\t1\nc\nd\t7\n", "more than 2 rows are bad");
 }
 
-TEST_CASE("the last records are held out, and the header says what was read") {
-  TemporaryFolder folder;
-  std::string table = "text\tlabel\n";
-  for (int k = 0; k < 20; ++k)
-    table += std::string(std::size_t(k), 'x') + "\t" + (k % 4 ? "1\n" : "0\n");
-  using Short = LabelledText<"label", "text", "", {.context = 12}>;
-  DataRequest request{.paths = {put(folder / "a.tsv", table)}, .evaluation_sequences = 4};
-  request.training = DataRequest::Training{
 TEST_CASE("fewer records than can be held out of are refused, and what takes them is named") {
   TemporaryFolder folder;
   DataRequest request{.paths = {put(folder / "a.tsv", "text\tlabel\na\t1\nb\t0\nc\t1\n")},
@@ -190,6 +182,14 @@ TEST_CASE("fewer records than can be held out of are refused, and what takes the
   CHECK(Tsv::open(Tsv::options, request).training->state().data_size == 3);
 }
 
+TEST_CASE("the last records are held out, and the header says what was read") {
+  TemporaryFolder folder;
+  std::string table = "text\tlabel\n";
+  for (int k = 0; k < 20; ++k)
+    table += std::string(std::size_t(k), 'x') + "\t" + (k % 4 ? "1\n" : "0\n");
+  using Short = LabelledText<"label", "text", "", {.context = 12}>;
+  DataRequest request{.paths = {put(folder / "a.tsv", table)}, .evaluation_sequences = 4};
+  request.training = DataRequest::Training{
       .order = Order::sequential, .held_out = 0.1, .sequences = 6, .shapes = {}};
   OpenedData data = Short::open(Short::options, request);
   // 2 + k tokens, 12 at most: 2 + … + 12, and 9 times 12; those of k > 10 are cut.

@@ -127,7 +127,8 @@ TEST_CASE("prose, source code and single objects are text") {
   for (int k = 0; k < 50; ++k) assembly += "\tmovq\t%rax, %rbx\n";
   for (const std::string& text :
        {prose, code, assembly, ""s, "a\tb\n"s, R"({"a": {"b": 1}})"s, "{\n\"a\": 1\n}\n"s,
-        "{x}\n{y}\n{z}\n"s, "a\tb\1\nc\td\2\ne\tf\3\n"s, object_lines(50) + prose, rows(50) + prose})
+        "{x}\n{y}\n{z}\n"s, "a\tb\1\nc\td\2\ne\tf\3\n"s, object_lines(50) + prose,
+        rows(50) + prose})
     CHECK(table_in("a.txt", text) == "");
 }
 

@@ -38,7 +38,8 @@ std::vector<nlohmann::json> log_of(const fs::path& run) { return json_rows(run /
 std::string end_of(const fs::path& run) {
   const CheckpointReader last(run / "last");
   auto without_times = [](nlohmann::json row) {
-    for (const char* time : {"step_ms", "data_wait_ms", "tokens_per_s"}) row.erase(time);
+    for (const char* time : {"step_ms", "step_cpu_ms", "eval_ms", "data_wait_ms", "tokens_per_s"})
+      row.erase(time);
     return row;
   };
   nlohmann::json info = nlohmann::json::parse(last.info());
