@@ -17,7 +17,7 @@ namespace sinter::detail {
 
 /// The contents of these files; empty where there is none.
 struct FolderFiles {
-  std::string tokenizer_config, special_tokens_map, added_tokens, config;
+  std::string tokenizer_config{}, special_tokens_map{}, added_tokens{}, config{};
 };
 
 /// A special token that a class of tokenizers has unless the folder says otherwise.
