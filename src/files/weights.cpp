@@ -86,7 +86,7 @@ fs::path behind(const fs::path& link) {
 
 /// The checkpoint that `last` or `best` of a run leads to; empty if there is none.
 fs::path linked(const fs::path& run, const char* name) {
-  const fs::path link = run / name;
+  fs::path link = run / name;
   if (is_found(link / "manifest.json")) return link;
   const std::string checkpoint = read_run_link(link);
   return !checkpoint.empty() && is_found(run / checkpoint / "manifest.json") ? run / checkpoint
