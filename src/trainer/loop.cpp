@@ -90,7 +90,8 @@ void Loop::choose_metrics(const LoopOptions& options) {
   const RecipeView& recipe = trainer_.recipe();
   const Metric* best = metric_named(recipe, options.best_by, "best_by");
   std::string by(best ? best->name : "");
-  if (by != state_.best_by) state_.best = LoopState{}.best;
+  const bool is_new = by != state_.best_by;
+  if (is_new) state_.best = LoopState{}.best;
   state_.best_by = std::move(by);
   stopping_ = options.early_stop ? options.early_stop : recipe.early_stop();
   if (!stopping_) return;
@@ -99,7 +100,10 @@ void Loop::choose_metrics(const LoopOptions& options) {
         fmt::format("Early stopping needs a patience of at least 1 and a min_delta of at least 0, "
                     "not {} and {}.",
                     stopping_->patience, stopping_->min_delta));
-  if (stopping_->metric.empty()) stopping_->metric = state_.best_by;
+  if (stopping_->metric.empty()) {  // it watches what best_by names, so that it begins anew with it
+    stopping_->metric = state_.best_by;
+    if (is_new) state_.patient_best = LoopState{}.patient_best, state_.waited = 0;
+  }
   const Metric* watched = metric_named(recipe, stopping_->metric, "EarlyStop");
   stopping_->metric = watched ? watched->name : "";
 }

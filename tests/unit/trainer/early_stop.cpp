@@ -176,6 +176,16 @@ TEST_CASE("a loop ends after as many evaluations without a better figure as it m
       LoopEnd::finished);
 }
 
+TEST_CASE("early stopping begins anew where another metric chooses the best step") {
+  Trainer<Still> trainer({.seed = 2, .threads = 1});
+  Loop loop(trainer, points.training(), points.all());
+  loop.run({.steps = 12, .evaluate_every = 4});
+  CHECK(loop.state().waited == 2);
+  loop.run({.steps = 16, .evaluate_every = 4, .best_by = "accuracy"});
+  CHECK(loop.state().waited == 0);
+  CHECK(loop.state().patient_best == metric_of(loop.state().last, "accuracy"));
+}
+
 TEST_CASE("a figure that is better by less than min_delta does not count") {
   Trainer<Measured> trainer({.seed = 2, .threads = 1});
   Loop loop(trainer, points.training(), points.all());
