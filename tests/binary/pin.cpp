@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that stay on processors of their own.
-#include <sched.h>
-
 #include "binary/support.hpp"
+#include "support/one_processor.hpp"
 
 namespace sinter::detail::testing::pin_tests {
-
-/// Keeps this process, and those that it starts, to its first processor while it lives.
-class OneProcessor {
-  cpu_set_t before;
-
- public:
-  OneProcessor() {
-    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (std::size_t p = 0; p < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++p)
-      if (CPU_ISSET(p, &before)) CPU_SET(p, &one);
-    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-  }
-  ~OneProcessor() { sched_setaffinity(0, sizeof before, &before); }
-};
 
 TEST_CASE("--pin changes no bit, and needs a processor for each thread") {
   Scratch scratch;

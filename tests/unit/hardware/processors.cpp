@@ -10,10 +10,12 @@
 #include <fstream>
 
 #include "support/folder.hpp"
+#include "support/one_processor.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
 namespace fs = std::filesystem;
+using testing::OneProcessor;
 
 namespace {
 
@@ -35,22 +37,6 @@ int allowed() {
   REQUIRE(sched_getaffinity(0, sizeof set, &set) == 0);
   return CPU_COUNT(&set);
 }
-
-/// Keeps the calling thread, and processes that it starts, to the first processor while it lives.
-class OneProcessor {
-  cpu_set_t before;
-
- public:
-  OneProcessor() {
-    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (std::size_t p = 0; p < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++p)
-      if (CPU_ISSET(p, &before)) CPU_SET(p, &one);
-    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-  }
-  ~OneProcessor() { sched_setaffinity(0, sizeof before, &before); }
-};
 
 /// What `ask` answers in a process that this one starts, which then has one processor if `narrowed`.
 bool in_child(bool narrowed, bool (*ask)()) {
