@@ -37,10 +37,11 @@ constexpr bool checks_traffic = true;
                                                         const Now& now) {
   const Instruction& instruction = program.program[std::size_t(position)];
   const std::string on = subject(*program.model, instruction);
-  throw RankErrorInProgram(error.what() + (" Rank " + std::to_string(rank)) + " was in " +
-                           (now.training ? "step " + std::to_string(now.step) : "an evaluation") +
-                           ", at instruction " + std::to_string(position) + ", '" +
-                           instruction.kind->name + "'" + (on.empty() ? "" : " of ") + on + ".");
+  const std::string during = now.training ? "step " + std::to_string(now.step) : "an evaluation";
+  throw RankErrorInProgram(
+      with_place(error, rank,
+                 "in " + during + ", at instruction " + std::to_string(position) + ", '" +
+                     instruction.kind->name + "'" + (on.empty() ? "" : " of ") + on));
 }
 
 }  // namespace

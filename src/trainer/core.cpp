@@ -127,7 +127,7 @@ std::unique_ptr<Communicator> join(const RecipeView& recipe, kernel::Stream& str
                                    const World& world) try {
   return recipe.join_world(stream, world);
 } catch (const RankError& error) {
-  throw RankError(fmt::format("{} Rank {} was joining the others.", error.what(), world.rank));
+  throw RankError(with_place(error, world.rank, "joining the others"));
 }
 
 }  // namespace
@@ -214,8 +214,7 @@ void throw_failure(const std::vector<std::exception_ptr>& of_ranks) {
   } catch (const RankErrorInProgram&) {
     throw;
   } catch (const RankError& error) {
-    throw RankError(
-        fmt::format("{} Rank {} was between steps, and had made {}.", error.what(), rank, steps));
+    throw RankError(with_place(error, rank, fmt::format("between steps, and had made {}", steps)));
   }
 }
 

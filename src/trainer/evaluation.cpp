@@ -60,10 +60,7 @@ void count(const HostBatch& batch, Evaluation& into) {
   into.sequences += batch.sequences();
   if (!batch.examples) return;
   if (!into.examples) into.examples.emplace();
-  into.examples->context += batch.examples->context;
-  into.examples->label += batch.examples->label;
-  into.examples->padding += batch.examples->padding;
-  into.examples->truncated += batch.examples->truncated;
+  *into.examples += *batch.examples;
 }
 
 }  // namespace

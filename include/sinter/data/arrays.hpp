@@ -2,8 +2,7 @@
 // Your own arrays, for regression and for classification.
 #pragma once
 #include <cstdint>
-#include <ranges>
-#include <span>
+#include <span>  // with the concepts of ranges; <ranges> itself adds 4,000 lines to each recipe
 
 #include "sinter/data/permutation.hpp"
 #include "sinter/data/source.hpp"

@@ -14,6 +14,14 @@ struct ExampleCounts {
   std::int64_t padding = 0;  ///< rows that belong to no example
   int truncated = 0;         ///< examples that were too long, so that something was left out
 
+  /// Adds the counts of more examples.
+  ExampleCounts& operator+=(const ExampleCounts& more) {
+    context += more.context;
+    label += more.label;
+    padding += more.padding;
+    truncated += more.truncated;
+    return *this;
+  }
   bool operator==(const ExampleCounts&) const = default;
 };
 
@@ -93,10 +101,7 @@ struct HostBatch {
   /// Adds to the counts of examples.
   void count(const ExampleCounts& more) {
     if (!examples) examples.emplace();
-    examples->context += more.context;
-    examples->label += more.label;
-    examples->padding += more.padding;
-    examples->truncated += more.truncated;
+    *examples += more;
   }
 
   /// Removes all sequences and rows. The inputs and all memory stay, so that refilling a batch

@@ -85,8 +85,8 @@ concept OptimizerPolicy =
       { P::learning_rate(o) } -> std::convertible_to<double>;
     };
 
-/// Schedules the learning rate: gives the factor of it at each step. The schedule, not the run, has
-/// the number of steps.
+/// Schedules the learning rate: gives the factor of it at each step.
+///   horizon(options)       (optional) the option that is its last step; 0 in it is the run's length
 ///   factor(options, step), or factor(options, state, step) if the schedule has a State
 /// requires  step >= 1, counting applied steps
 /// ensures   the factor is >= 0
