@@ -4,46 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 #include <string_view>
 
-#include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
-#include "sinter/kernels/random.hpp"
 #include "sinter/program/id_limit.hpp"
 
 namespace sinter {
 using namespace detail;
 namespace {
-
-/// Returns a random number of 53 bits in [0, 1).
-double uniform(std::uint64_t seed, std::uint64_t position) {
-  return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
-}
-
-/// Checks the arguments of sample().
-/// throws    what sample() throws
-void check(std::span<const float> logits, const SamplingOptions& options) {
-  if (!(options.temperature >= 0) || std::isinf(options.temperature))
-    throw ArgumentError(
-        fmt::format("The temperature is {}; it must be 0 (always the likeliest "
-                    "token) or a positive number.",
-                    options.temperature));
-  if (options.top_k < 0)
-    throw ArgumentError(
-        fmt::format("top-k is {}; it must be 0 (all tokens) or positive.", options.top_k));
-  bool any = false;  // minus infinity is allowed, as it forbids a token
-  for (float logit : logits) {
-    any |= std::isfinite(logit);
-    if (std::isnan(logit) || logit == std::numeric_limits<float>::infinity())
-      throw NonFiniteError(
-          "The model's prediction is not finite. Its weights are bad; use another "
-          "checkpoint.");
-  }
-  if (!any) throw NonFiniteError("The model's prediction forbids every token.");
-}
 
 /// True if a prediction has logits of at least `tokens` tokens for what follows each sequence.
 bool predicts_what_follows(const Model& model, int tokens) {
@@ -90,29 +58,6 @@ void check(const PlanView& plan, const Prompt& prompt) {
 }
 
 }  // namespace
-
-namespace detail {
-int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
-  check(logits, options);
-  std::vector<int> tokens(logits.size());
-  std::iota(tokens.begin(), tokens.end(), 0);
-  auto likelier = [&](int a, int b) {
-    return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
-  };
-  if (options.temperature == 0) return *std::min_element(tokens.begin(), tokens.end(), likelier);
-  std::size_t keep =
-      options.top_k == 0 ? tokens.size() : std::min<std::size_t>(options.top_k, tokens.size());
-  std::partial_sort(tokens.begin(), tokens.begin() + std::ptrdiff_t(keep), tokens.end(), likelier);
-  double total = 0;
-  std::vector<double> up_to(keep);
-  for (std::size_t k = 0; k < keep; ++k)
-    up_to[k] = total +=
-        std::exp((double(logits[tokens[k]]) - logits[tokens[0]]) / options.temperature);
-  double drawn = uniform(options.seed, position) * total;
-  std::size_t k = std::size_t(std::upper_bound(up_to.begin(), up_to.end(), drawn) - up_to.begin());
-  return tokens[std::min(k, keep - 1)];
-}
-}  // namespace detail
 
 void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
               const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {

@@ -8,25 +8,10 @@
 #include <vector>
 
 #include "sinter/data/prompt.hpp"
+#include "sinter/generate/sampling.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter {
-
-/// How tokens are sampled.
-struct SamplingOptions {
-  double temperature = 1;  ///< logits are divided by it; at 0 the likeliest token is always taken
-  int top_k = 0;           ///< only the k likeliest tokens are drawn from; 0 draws from all
-  std::uint64_t seed = 0;  ///< seed of the draws
-};
-
-namespace detail {
-/// Draws a token, as a pure function of its arguments. `position` is the index of the draw: each
-/// has a random number of its own (SplitMix64), so that a text can be continued. Of two equal
-/// logits, the lower token counts as likelier. A logit of minus infinity forbids its token.
-/// throws    ArgumentError if an option is out of range; NonFiniteError if a logit is NaN or plus
-///           infinity, or if all tokens are forbidden
-int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);
-}  // namespace detail
 
 /// Writes up to `count` tokens after a prompt, and passes each to on_token as soon as it is drawn.
 /// Ends at the token Prompt::end, which on_token does not get. Prompt::reply has no effect. The

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of SamplingOptions that look back at the text, as transformers' logits processors.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "sinter/generate/sampling.hpp"
+
+namespace sinter::detail {
+namespace {
+
+using Tokens = std::span<const std::int32_t>;
+constexpr float forbidden = -std::numeric_limits<float>::infinity();
+
+/// True if the text ends with all of a sequence but its last token.
+bool leads_to(Tokens text, Tokens sequence) {
+  const Tokens head = sequence.first(sequence.size() - 1);
+  return head.size() <= text.size() && std::ranges::equal(head, text.last(head.size()));
+}
+
+/// Gives the logits of some tokens to a function, once for each token that is one of the model's.
+void each(std::span<float> logits, Tokens tokens, auto change) {
+  for (std::int32_t token : tokens)
+    if (std::size_t(token) < logits.size())
+      logits[std::size_t(token)] = change(logits[std::size_t(token)]);
+}
+
+void forbid(std::span<float> logits, Tokens tokens) {
+  each(logits, tokens, [](float) { return forbidden; });
+}
+
+void forbid_others(std::span<float> logits, Tokens tokens) {
+  std::ranges::fill(logits, forbidden);
+  each(logits, tokens, [](float) { return 0.f; });
+}
+
+void penalize_repetition(std::span<float> logits, Tokens text, float penalty) {
+  const std::unordered_set<std::int32_t> seen(text.begin(), text.end());
+  for (std::int32_t token : seen)
+    each(logits, {&token, 1}, [&](float l) { return l < 0 ? l * penalty : l / penalty; });
+}
+
+void penalize_written(std::span<float> logits, Tokens written, const SamplingOptions& options) {
+  std::unordered_map<std::int32_t, int> counts;
+  for (std::int32_t token : written) ++counts[token];
+  for (const auto& [token, count] : counts)
+    each(logits, {&token, 1}, [&](float l) {
+      return float(l - options.frequency_penalty * count - options.presence_penalty);
+    });
+}
+
+void forbid_repeated_ngrams(std::span<float> logits, Tokens text, std::size_t n) {
+  if (text.size() + 1 < n) return;
+  const Tokens end = text.last(n - 1);
+  for (std::size_t at = 0; at + n <= text.size(); ++at)
+    if (std::ranges::equal(text.subspan(at, n - 1), end))
+      forbid(logits, text.subspan(at + n - 1, 1));
+}
+
+}  // namespace
+
+void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options) {
+  const Tokens all = text.tokens;
+  for (const SequenceBias& rule : options.sequence_bias)
+    if (leads_to(all, rule.tokens))
+      each(logits, Tokens(rule.tokens).last(1), [&](float l) { return float(l + rule.bias); });
+  if (options.repetition_penalty != 1)
+    penalize_repetition(logits, all, float(options.repetition_penalty));
+  if (options.frequency_penalty != 0 || options.presence_penalty != 0)
+    penalize_written(logits, all.subspan(text.prompt), options);
+  if (options.no_repeat_ngram > 0)
+    forbid_repeated_ngrams(logits, all, std::size_t(options.no_repeat_ngram));
+  for (const auto& word : options.bad_words)
+    if (leads_to(all, word)) forbid(logits, Tokens(word).last(1));
+  if (text.written() < options.min_new_tokens) forbid(logits, text.ends);
+  if (text.written() == 0 && !options.forced_first.empty())
+    forbid_others(logits, options.forced_first);
+  if (text.written() + 1 == text.limit && !options.forced_last.empty())
+    forbid_others(logits, options.forced_last);
+  forbid(logits, options.suppressed);
+  const std::int64_t first = options.forced_first.empty() ? 0 : 1;
+  if (text.written() == first) forbid(logits, options.suppressed_first);
+}
+
+}  // namespace sinter::detail
