@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hugging_face/generation_config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "files/json.hpp"
+#include "model/config.hpp"
+#include "sinter/error.hpp"
+
+namespace sinter::detail::hugging_face {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The keys of a file, each read once.
+class Reader {
+ public:
+  Reader(const Json& json, GenerationConfig& into) : json_(json), into_(into) {}
+
+  /// The value under a key, which then is set; nullptr if it is absent or null.
+  const Json* take(std::string_view key) {
+    const auto found = json_.find(std::string(key));
+    if (found == json_.end() || found->is_null()) return nullptr;
+    into_.set.emplace_back(key);
+    return &*found;
+  }
+
+  [[noreturn]] static void refuse(std::string_view key, const Json& value, std::string_view what) {
+    throw FileError(
+        fmt::format("generation_config.json: \"{}\" is {}; expected {}. Correct the file, or leave "
+                    "the key out.",
+                    key, shown(value), what));
+  }
+
+  void number(std::string_view key, double& option) {
+    const Json* value = take(key);
+    if (!value) return;
+    if (!value->is_number()) refuse(key, *value, "a number");
+    option = value->get<double>();
+  }
+  template <class Whole>
+  void whole(std::string_view key, Whole& option) {
+    if (const Json* value = take(key)) option = whole_of<Whole>(key, *value);
+  }
+  template <class Whole>
+  void whole(std::string_view key, std::optional<Whole>& option) {
+    if (const Json* value = take(key)) option = whole_of<Whole>(key, *value);
+  }
+  /// A token, or a list of tokens.
+  void tokens(std::string_view key, std::vector<std::int32_t>& option) {
+    if (const Json* value = take(key)) option = tokens_of(key, *value);
+  }
+  static std::vector<std::int32_t> tokens_of(std::string_view key, const Json& value) {
+    if (!value.is_array()) return {whole_of<std::int32_t>(key, value)};
+    std::vector<std::int32_t> tokens;
+    for (const Json& token : value) tokens.push_back(whole_of<std::int32_t>(key, token));
+    return tokens;
+  }
+
+ private:
+  template <class Whole>
+  static Whole whole_of(std::string_view key, const Json& value) try {
+    return integer_of<Whole>(value, key);
+  } catch (const JsonError&) {
+    refuse(key, value, "a whole number, or a list of them where the key has several");
+  }
+
+  const Json& json_;
+  GenerationConfig& into_;
+};
+
+void read_sequences(Reader& file, GenerationConfig& into) {
+  if (const Json* words = file.take("bad_words_ids")) {
+    if (!words->is_array()) Reader::refuse("bad_words_ids", *words, "a list of lists of tokens");
+    for (const Json& word : *words)
+      into.sampling.bad_words.push_back(Reader::tokens_of("bad_words_ids", word));
+  }
+  const Json* biases = file.take("sequence_bias");
+  if (!biases) return;
+  constexpr std::string_view form = "a list of pairs, each a list of tokens and a number";
+  if (!biases->is_array()) Reader::refuse("sequence_bias", *biases, form);
+  for (const Json& pair : *biases) {
+    if (!pair.is_array() || pair.size() != 2 || !pair[1].is_number())
+      Reader::refuse("sequence_bias", pair, form);
+    into.sampling.sequence_bias.push_back(
+        {Reader::tokens_of("sequence_bias", pair[0]), pair[1].get<double>()});
+  }
+}
+
+void read_stops(Reader& file, GenerationConfig& into) {
+  const Json* stops = file.take("stop_strings");
+  if (!stops) return;
+  const Json list = stops->is_array() ? *stops : Json::array({*stops});
+  for (const Json& stop : list) {
+    if (!stop.is_string()) Reader::refuse("stop_strings", stop, "a text, or a list of texts");
+    into.stops.push_back(stop.get<std::string>());
+  }
+}
+
+/// Forgets keys that have no effect, and says so.
+void leave_out(GenerationConfig& config, std::initializer_list<std::string_view> names,
+               std::string_view why) {
+  for (std::string_view name : names) {
+    const auto found = std::ranges::find(config.set, name);
+    if (found == config.set.end()) continue;
+    config.set.erase(found);
+    config.left_out.push_back(fmt::format("{} has no effect: {}", name, why));
+  }
+}
+
+/// Reads `do_sample`, and takes out what it leaves without effect.
+void read_mode(Reader& file, GenerationConfig& into) {
+  const Json* sample = file.take("do_sample");
+  if (!sample) return;
+  if (!sample->is_boolean()) Reader::refuse("do_sample", *sample, "true or false");
+  std::erase(into.set, "do_sample");
+  if (sample->get<bool>()) return;
+  leave_out(into, {"temperature", "top_k", "top_p", "min_p", "typical_p"},
+            "do_sample is false, so that the likeliest token is taken.");
+  SamplingOptions& options = into.sampling;
+  options.temperature = 0;
+  options.top_k = 0;
+  options.top_p = options.typical_p = 1;
+  options.min_p = 0;
+  into.set.emplace_back("temperature");
+}
+
+/// Names of what Sinter does not have, with the values by which they change nothing.
+void read_others(const Json& json, GenerationConfig& into) {
+  struct Other {
+    const char* name;
+    Json neutral;
+  };
+  const std::array<Other, 13> others{{{"num_beams", 1},
+                                      {"num_beam_groups", 1},
+                                      {"num_return_sequences", 1},
+                                      {"penalty_alpha", 0},
+                                      {"guidance_scale", 1},
+                                      {"encoder_repetition_penalty", 1},
+                                      {"encoder_no_repeat_ngram_size", 0},
+                                      {"exponential_decay_length_penalty", nullptr},
+                                      {"epsilon_cutoff", 0},
+                                      {"eta_cutoff", 0},
+                                      {"top_h", nullptr},
+                                      {"max_time", nullptr},
+                                      {"watermarking_config", nullptr}}};
+  for (const auto& [name, neutral] : others) {
+    const auto found = json.find(name);
+    if (found == json.end() || found->is_null() || *found == neutral) continue;
+    into.left_out.push_back(
+        fmt::format("{} {} has no effect: Sinter does not have it.", name, shown(*found)));
+  }
+}
+
+}  // namespace
+
+bool GenerationConfig::sets(std::string_view name) const {
+  return std::ranges::find(set, name) != set.end();
+}
+
+GenerationConfig read_generation_config(const nlohmann::ordered_json& json) {
+  GenerationConfig config;
+  if (json.is_null()) return config;
+  Reader file(json, config);
+  SamplingOptions& options = config.sampling;
+  file.number("temperature", options.temperature);
+  file.whole("top_k", options.top_k);
+  file.number("top_p", options.top_p);
+  file.number("min_p", options.min_p);
+  file.number("typical_p", options.typical_p);
+  file.number("repetition_penalty", options.repetition_penalty);
+  file.whole("no_repeat_ngram_size", options.no_repeat_ngram);
+  file.tokens("suppress_tokens", options.suppressed);
+  file.tokens("begin_suppress_tokens", options.suppressed_first);
+  file.tokens("forced_bos_token_id", options.forced_first);
+  file.tokens("forced_eos_token_id", options.forced_last);
+  file.whole("min_new_tokens", options.min_new_tokens);
+  file.whole("min_length", config.min_length);
+  file.whole("max_new_tokens", config.max_new_tokens);
+  file.whole("max_length", config.max_length);
+  file.tokens("eos_token_id", config.ends);
+  read_sequences(file, config);
+  read_stops(file, config);
+  read_mode(file, config);
+  read_others(json, config);
+  return config;
+}
+
+}  // namespace sinter::detail::hugging_face

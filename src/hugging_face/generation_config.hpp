@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model's generation_config.json says of choosing tokens.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sinter/generate/sampling.hpp"
+
+namespace sinter::detail::hugging_face {
+
+/// A generation_config.json in Sinter's words. What the file does not set has Sinter's default.
+struct GenerationConfig {
+  SamplingOptions sampling{};
+  std::optional<std::int64_t> max_new_tokens{};            // tokens to write
+  std::optional<std::int64_t> max_length{}, min_length{};  // tokens of prompt and text together
+  std::vector<std::int32_t> ends{};                        // tokens that end a text
+  std::vector<std::string> stops{};                        // texts that end a text
+  std::vector<std::string> set{};                          // what the file sets, by its names
+  std::vector<std::string> left_out{};  // a sentence for each thing that has no effect here
+
+  bool sets(std::string_view name) const;
+};
+
+/// Reads the object of a generation_config.json; null is an empty one. `do_sample: false` is a
+/// temperature of 0, and what then has no effect is left out.
+/// throws    FileError, with the key, what it is and what it must be, if a value is of another type
+GenerationConfig read_generation_config(const nlohmann::ordered_json& json);
+
+}  // namespace sinter::detail::hugging_face

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// generation_config.json in Sinter's words.
+#include <doctest/doctest.h>
+
+#include "hugging_face/generation_config.hpp"
+#include "sinter/error.hpp"
+
+using namespace sinter;
+using namespace sinter::detail::hugging_face;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+using Tokens = std::vector<std::int32_t>;
+using Words = std::vector<std::string>;
+
+GenerationConfig read(const char* text) { return read_generation_config(Json::parse(text)); }
+
+}  // namespace
+
+TEST_CASE("without a file, or with an empty one, nothing is set") {
+  CHECK(read_generation_config({}).set.empty());
+  CHECK(read("{}").set.empty());
+  CHECK(read(R"({"top_k": null, "transformers_version": "5.24.0"})").set.empty());
+}
+
+TEST_CASE("a model that samples has its settings") {
+  const GenerationConfig found = read(R"({
+      "bos_token_id": 128000, "do_sample": true, "eos_token_id": [128001, 128008],
+      "temperature": 0.6, "top_k": 20, "top_p": 0.9, "min_p": 0.05, "typical_p": 0.95,
+      "repetition_penalty": 1.1, "max_length": 4096, "min_length": 3})");
+  CHECK(found.sampling.temperature == .6);
+  CHECK(found.sampling.top_k == 20);
+  CHECK(found.sampling.top_p == .9);
+  CHECK(found.sampling.min_p == .05);
+  CHECK(found.sampling.typical_p == .95);
+  CHECK(found.sampling.repetition_penalty == 1.1);
+  CHECK(found.ends == Tokens{128001, 128008});
+  CHECK(found.max_length == 4096);
+  CHECK(found.min_length == 3);
+  CHECK(found.sets("top_p"));
+  CHECK(!found.sets("do_sample"));
+  CHECK(found.left_out.empty());
+}
+
+TEST_CASE("an encoder-decoder has forced tokens, and is told that beams are missing") {
+  const GenerationConfig found = read(R"({
+      "forced_bos_token_id": 0, "forced_eos_token_id": 2, "eos_token_id": 2, "num_beams": 4,
+      "no_repeat_ngram_size": 3, "min_length": 12, "max_length": 62, "max_new_tokens": 50,
+      "bad_words_ids": [[58100], [3, 4]], "suppress_tokens": [7],
+      "begin_suppress_tokens": [8, 9], "sequence_bias": [[[5, 6], -1.5]],
+      "stop_strings": ["\n\n", "END"]})");
+  CHECK(found.sampling.forced_first == Tokens{0});
+  CHECK(found.sampling.forced_last == Tokens{2});
+  CHECK(found.sampling.no_repeat_ngram == 3);
+  CHECK(found.sampling.bad_words == std::vector<Tokens>{{58100}, {3, 4}});
+  CHECK(found.sampling.suppressed == Tokens{7});
+  CHECK(found.sampling.suppressed_first == Tokens{8, 9});
+  REQUIRE(found.sampling.sequence_bias.size() == 1);
+  CHECK(found.sampling.sequence_bias[0].tokens == Tokens{5, 6});
+  CHECK(found.sampling.sequence_bias[0].bias == -1.5);
+  CHECK(found.stops == Words{"\n\n", "END"});
+  CHECK(found.max_new_tokens == 50);
+  CHECK(found.left_out == Words{"num_beams 4 has no effect: Sinter does not have it."});
+}
+
+TEST_CASE(
+    "a model that does not sample takes the likeliest token, and leaves out what then has no "
+    "effect") {
+  const GenerationConfig found =
+      read(R"({"do_sample": false, "temperature": 0.6, "top_p": 0.9, "repetition_penalty": 2})");
+  CHECK(found.sampling.temperature == 0);
+  CHECK(found.sampling.top_p == 1);
+  CHECK(found.sampling.repetition_penalty == 2);
+  CHECK(found.set == Words{"repetition_penalty", "temperature"});
+  CHECK(found.left_out.size() == 2);
+  CHECK(found.left_out[0].starts_with("temperature has no effect: do_sample is false"));
+}
+
+TEST_CASE("what changes nothing is not reported") {
+  CHECK(read(R"({"num_beams": 1, "num_return_sequences": 1, "guidance_scale": 1.0})")
+            .left_out.empty());
+}
+
+TEST_CASE("values of another type are refused with their key") {
+  const auto refuses = [](const char* text, const std::string& part) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH_AS(read(text), doctest::Contains(part.c_str()), FileError);
+  };
+  refuses(R"({"temperature": "hot"})", R"("temperature" is "hot"; expected a number)");
+  refuses(R"({"top_k": 1.5})", R"("top_k" is 1.5; expected a whole number)");
+  refuses(R"({"eos_token_id": ["</s>"]})", R"("eos_token_id" is "</s>")");
+  refuses(R"({"do_sample": 1})", R"("do_sample" is 1; expected true or false)");
+  refuses(R"({"bad_words_ids": 3})", R"("bad_words_ids" is 3; expected a list of lists)");
+  refuses(R"({"sequence_bias": [[1, 2, 3]]})", R"("sequence_bias" is [1,2,3])");
+  refuses(R"({"stop_strings": [1]})", R"("stop_strings" is 1; expected a text)");
+}
