@@ -104,6 +104,8 @@ std::string text_policies(const Draft& r) {
   if (r.model.learns == Learns::classes) {
     sizes.push_back(fmt::format(".classes = {}", r.model.classes));
     if (r.model.types) sizes.emplace_back(".types = true");
+    if (r.model.marks != TextMarks::bert)
+      sizes.push_back(fmt::format(".marks = TextMarks::{}", name_of(r.model.marks)));
     return written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column) +
            ",\n             Metrics<Accuracy, F1<>>";
   }
