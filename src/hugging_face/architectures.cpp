@@ -128,8 +128,11 @@ constexpr Architecture all[] = {
     {"RobertaModel", read_body<roberta>},
     {"RobertaForSequenceClassification", read<roberta_of_classes>},
     {"BartForConditionalGeneration", read<bart>, true},
+    {"BartModel", read_body<bart>, true},
     {"BlenderbotSmallForConditionalGeneration", read<blenderbot_small>, true},
+    {"BlenderbotSmallModel", read_body<blenderbot_small>, true},
     {"MarianMTModel", read<marian>, true},
+    {"MarianModel", read_body<marian>, true},
 };
 
 constexpr double parameters_below = 0x1p40;  // and their bytes fit an int64 with any state

@@ -514,10 +514,13 @@ TEST_CASE("a config.json without architectures is of the class that its other ke
 TEST_CASE("a body is read, and a note says that its head starts fresh") {
   const std::string fresh = " is a body: its weights have no head for this model";
   for (const char* name :
-       {"BertModel", "DistilBertModel", "RobertaModel", "LlamaModel", "MistralModel", "Qwen2Model"})
+       {"BertModel", "DistilBertModel", "RobertaModel", "LlamaModel", "MistralModel", "Qwen2Model",
+        "BartModel", "BlenderbotSmallModel", "MarianModel"})
     CHECK(has(noted(R"({"architectures": [")" + std::string(name) + "\"]}"), name + fresh));
   CHECK(noted(R"({"architectures": ["LlamaModel"], "tie_word_embeddings": true})") == "Llama");
   CHECK(noted(R"({"architectures": ["GPT2Model"]})") == "Gpt2");
+  for (const char* name : {"BartModel", "BlenderbotSmallModel", "MarianModel"})
+    CHECK(noted(R"({"architectures": [")" + std::string(name) + "\"]}").starts_with("Seq2Seq\n"));
 }
 
 }  // namespace sinter::detail::testing::architectures_tests
