@@ -74,14 +74,17 @@ bool says_own_ids(const Json& config) {
   return config.value("is_encoder_decoder", false) || config.value("model_type", "") == "roberta";
 }
 
-/// Sets ids of special tokens that neither the origin nor the model's options say.
+/// Sets ids of special tokens that neither the origin nor the model's options say. One that the
+/// model does not have is none of its config.
 void set_special_ids(Json& config, const Json& origin, const std::vector<TokenInUse>& tokens) {
   const bool says_own = says_own_ids(config);
   for (const char* use : {"bos", "eos", "pad"}) {
     const std::string key = std::string(use) + "_token_id";
     if (has(origin, key) || (says_own && config.contains(key))) continue;
     const auto token = std::ranges::find(tokens, use, &TokenInUse::use);
-    if (token != tokens.end() && token->id) config[key] = *token->id;
+    if (token != tokens.end() && token->id &&
+        *token->id < config.value("vocab_size", *token->id + 1))
+      config[key] = *token->id;
   }
 }
 

@@ -172,6 +172,11 @@ TEST_CASE("another tokenizer takes the ids of special tokens of the one before w
   CHECK(exported.json("config.json")["n_ctx"] == 5);
   CHECK(exported.json("generation_config.json")["eos_token_id"] == 1);
 
+  other.add("beyond.json", with_id("9"));  // the model's ids are below 9
+  Origin beyond = origin_of_weights(folder.path());
+  set_tokenizer(beyond, other.path() / "beyond.json");
+  CHECK(Exported(beyond, gpt2).json("config.json")["eos_token_id"].is_null());
+
   Origin same = origin_of_weights(folder.path());
   other.add("mine.json", with_id("7"));
   set_tokenizer(same, other.path() / "mine.json");
