@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tests/data/bert.txt: what Hugging Face's BERT and DistilBERT make of small weights.
+"""Writes tests/data/bert.txt: what Hugging Face's BERT, DistilBERT and RoBERTa make of small weights.
 
     python3 -m venv V && V/bin/pip install torch transformers==4.57.1
     V/bin/python scripts/bert_reference.py tests/data/bert.txt
 
-Weights are a formula of their names and places, which tests/unit/model/bert.cpp knows, too. For each
+Weights are a formula of their names and places, which tests/unit/model knows, too. For each
 model the file has the logits of each sequence alone, in double precision, and the losses of 20 steps
 with AdamW, clipping and no dropout on a padded batch with its attention mask. That the padded batch
 gives the logits of sequences alone is checked here.
@@ -26,6 +26,9 @@ BERT = dict(vocab_size=VOCABULARY, hidden_size=WIDTH, num_hidden_layers=2, num_a
 DISTILBERT = dict(vocab_size=VOCABULARY, dim=WIDTH, n_layers=2, n_heads=2, hidden_dim=HIDDEN,
                   max_position_embeddings=POSITIONS, dropout=0.0, attention_dropout=0.0,
                   seq_classif_dropout=0.0)
+PAD = 1  # of RoBERTa, whose positions are counted from behind it
+ROBERTA = BERT | dict(max_position_embeddings=POSITIONS + PAD + 1, pad_token_id=PAD,
+                      type_vocab_size=1, layer_norm_eps=1e-5)
 MODELS = {
     "bert_masked": lambda: transformers.BertForMaskedLM(transformers.BertConfig(**BERT)),
     "bert_pairs": lambda: transformers.BertForSequenceClassification(
@@ -34,6 +37,10 @@ MODELS = {
         transformers.DistilBertConfig(**DISTILBERT)),
     "distilbert_classes": lambda: transformers.DistilBertForSequenceClassification(
         transformers.DistilBertConfig(**DISTILBERT, num_labels=LABELS)),
+    "roberta_masked": lambda: transformers.RobertaForMaskedLM(
+        transformers.RobertaConfig(**ROBERTA)),
+    "roberta_classes": lambda: transformers.RobertaForSequenceClassification(
+        transformers.RobertaConfig(**ROBERTA, num_labels=LABELS)),
 }
 
 
@@ -49,10 +56,11 @@ def set_weights(model):
             parameter.copy_(value.reshape(parameter.shape))
 
 
-def batch(tokens_are_predicted):
-    """Ids, types and what is predicted of each sequence; tests/unit/model/bert.cpp makes the same."""
-    # Id 0 is left out: transformers takes it for padding, whose embedding gets no gradient.
-    ids = [[1 + (row * 7 + s * 5 + 3) % (VOCABULARY - 1) for row in range(n)]
+def batch(tokens_are_predicted, pad):
+    """Ids, types and what is predicted of each sequence; tests/unit/model makes the same."""
+    # Ids up to that of padding are left out: its embedding gets no gradient from transformers.
+    first = pad + 1
+    ids = [[first + (row * 7 + s * 5 + 3) % (VOCABULARY - first) for row in range(n)]
            for s, n in enumerate(LENGTHS)]
     types = [[int(row >= n // 2) for row in range(n)] for n in LENGTHS]
     if tokens_are_predicted:
@@ -71,8 +79,9 @@ def describe(name, model):
     model = model.double().train()
     set_weights(model)
     masked, pairs = name.endswith("masked"), name.endswith("pairs")
-    ids, types, targets = batch(masked)
-    inputs = {"input_ids": padded(ids, 0), "attention_mask": padded([[1] * n for n in LENGTHS], 0)}
+    pad = model.config.pad_token_id
+    ids, types, targets = batch(masked, pad)
+    inputs = {"input_ids": padded(ids, pad), "attention_mask": padded([[1] * n for n in LENGTHS], 0)}
     if pairs:
         inputs["token_type_ids"] = padded(types, 0)
     together = model(**inputs).logits

@@ -62,7 +62,8 @@ bool is_of_bytes(const RecipeView& recipe) {
   return true;
 }
 
-/// Checks a tokenizer that is given for a model. Returns a note if Sinter does not understand it.
+/// Checks a tokenizer that is given for a model. Returns a note if Sinter does not understand it, or
+/// it has more tokens than the model.
 std::string check_tokenizer(const std::string& path, const HuggingFace& files) {
   std::int64_t tokens = 0;
   try {
@@ -72,10 +73,10 @@ std::string check_tokenizer(const std::string& path, const HuggingFace& files) {
     return fmt::format("{} It is copied as it is.\n", error.what());
   }
   if (const std::int64_t room = vocabulary_of(files); room > 0 && tokens > room)
-    throw ArgumentError(
-        fmt::format("The tokenizer {} has {} tokens, and the model's vocabulary is {}. Name the "
-                    "tokenizer that the model was trained with.",
-                    printable(path), thousands(tokens), thousands(room)));
+    return fmt::format(
+        "the tokenizer {} has {} tokens, and the model's vocabulary is {}: of the others the model "
+        "knows nothing.\n",
+        printable(path), thousands(tokens), thousands(room));
   return "";
 }
 

@@ -40,7 +40,7 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_tokenizer_is_used(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
-  const Tokenizer tokenizer = tokenizer_for(*recipe, a);
+  const Tokenizer tokenizer = tokenizer_of_model(*recipe, a);
   const Prompt prompt = recipe->prompt(tokenizer, a.prompt);
   if (!a.quiet) note_lines(cut_text(prompt, recipe->plan->context));
   TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});

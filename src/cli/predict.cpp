@@ -117,7 +117,7 @@ int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   check(*recipe, a);
   const QuestionForm form = form_of(*recipe);
   std::optional<Tokenizer> tokenizer;
-  if (a.text) tokenizer = tokenizer_for(*recipe, a);
+  if (a.text) tokenizer = tokenizer_of_model(*recipe, a);
   Questions::Encode encode;
   if (a.text)
     encode = [&tokenizer, recipe](const std::string& text) {

@@ -3,6 +3,7 @@
 
 #include "cli/run_record.hpp"
 #include "cli/verbs.hpp"
+#include "sinter/data/tokenizer/bounded.hpp"
 #include "sinter/files/weights.hpp"
 
 namespace sinter::detail::cli {
@@ -19,6 +20,12 @@ Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
   if (!a.tokenizer && recipe.data.has_tokenizer) return recipe.tokenizer();
   require_flag(a.tokenizer.has_value(), "--tokenizer PATH", a.verb);
   return load_tokenizer(*a.tokenizer);
+}
+
+Tokenizer tokenizer_of_model(const RecipeView& recipe, Arguments a) {
+  const int vocabulary = recipe.plan->vocabulary;
+  Tokenizer tokenizer = tokenizer_for(recipe, std::move(a));
+  return vocabulary > 0 ? bounded_tokenizer(std::move(tokenizer), vocabulary) : tokenizer;
 }
 
 }  // namespace sinter::detail::cli

@@ -15,4 +15,9 @@ void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 /// throws    UsageError if there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 
+/// Returns the tokenizer for texts that the model is shown: tokenizer_for(), whose encode() refuses
+/// tokens that the model does not have.
+/// throws    what tokenizer_for() throws
+Tokenizer tokenizer_of_model(const RecipeView& recipe, Arguments arguments);
+
 }  // namespace sinter::detail::cli

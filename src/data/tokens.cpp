@@ -11,6 +11,7 @@
 #include "data/window_sources.hpp"
 #include "files/cache_folder.hpp"
 #include "sinter/data/token_file.hpp"
+#include "sinter/data/tokenizer/bounded.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/kernels/random.hpp"
@@ -35,6 +36,7 @@ struct TokenRange {
 /// What the sources look into.
 struct Opened {
   TokenFile file;
+  std::vector<std::string> texts{};  // the path of each document, if known
   TokenRange train{}, validation{};
   explicit Opened(TokenFile f) : file(std::move(f)) {}
 };
@@ -52,7 +54,7 @@ bool names_token_file(const std::string& path) {
 }
 
 /// Of the text that a request names; made if it is not there.
-TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
+Opened tokens_of_text(const DataRequest& request, OpenedData& opened) {
   for (const std::string& path : request.paths)
     if (names_token_file(path))
       throw ArgumentError(fmt::format(
@@ -81,15 +83,50 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
     opened.notes += fmt::format("the tokens of the text are kept in {}.\n", path.string());
   }
   opened.changed = [files] { return files.changed(); };
-  return TokenFile(path);
+  Opened tokens{TokenFile(path)};
+  for (const DataFiles::File& file : files.files()) tokens.texts.push_back(file.path);
+  return tokens;
 }
 
-void require_vocabulary(const TokenFile& file, int vocabulary) {
-  if (file.vocabulary() <= vocabulary) return;
+/// A token's place: its number in the text that it is of.
+std::string place_of(const Opened& tokens, std::int64_t at) {
+  const auto documents = tokens.file.documents();
+  const auto next = std::ranges::upper_bound(documents, std::uint64_t(at));
+  if (next == documents.begin()) return fmt::format("token {}", thousands(at + 1));
+  const auto number = std::size_t(next - documents.begin() - 1);
+  return fmt::format(
+      "token {} of {}", thousands(at - std::int64_t(documents[number]) + 1),
+      number < tokens.texts.size()
+          ? printable(tokens.texts[number], 4096)
+          : fmt::format("text {} in {}", number + 1, printable(tokens.file.path().string(), 4096)));
+}
+
+[[noreturn]] void refuse_token(const Opened& tokens, std::int64_t at, std::int32_t id,
+                               const std::string& tokenizer, int vocabulary) {
   throw ArgumentError(fmt::format(
-      "The tokenizer has {} tokens, and the recipe's vocabulary is {}. Use the tokenizer that the "
-      "recipe was written for, or give its data and its model a vocabulary of {}.",
-      thousands(file.vocabulary()), thousands(vocabulary), file.vocabulary()));
+      "The data have a token that the model does not have: {} is {}, and the recipe's vocabulary "
+      "is "
+      "{}. The tokenizer has {} tokens. Use the tokenizer that the recipe was written for, take "
+      "that token out of the data, or give the recipe's data and its model a vocabulary of {}.",
+      place_of(tokens, at),
+      tokenizer.empty() ? fmt::format("id {}", id) : token_name(load_tokenizer(tokenizer), id),
+      thousands(vocabulary), thousands(tokens.file.vocabulary()), tokens.file.vocabulary()));
+}
+
+/// Refuses data with a token that the model does not have. They are only read if the tokenizer has
+/// one.
+void require_vocabulary(const Opened& tokens, const std::string& tokenizer, int vocabulary) {
+  if (tokens.file.vocabulary() <= vocabulary) return;
+  constexpr std::int64_t at_once = std::int64_t(1) << 18;
+  std::vector<std::int32_t> ids;
+  for (std::int64_t begin = 0; begin < tokens.file.size(); begin += at_once) {
+    ids.resize(std::size_t(std::min(at_once, tokens.file.size() - begin)));
+    tokens.file.read(begin, ids);
+    const auto beyond =
+        std::ranges::find_if(ids, [&](std::int32_t id) { return id >= vocabulary; });
+    if (beyond != ids.end())
+      refuse_token(tokens, begin + (beyond - ids.begin()), *beyond, tokenizer, vocabulary);
+  }
 }
 
 /// Cuts a file into what is trained on and what is held out.
@@ -112,9 +149,9 @@ void split(Opened& tokens, double share, int context) {
 OpenedData open_tokens(const DataRequest& request, TokensOptions options) {
   OpenedData opened;
   const bool ready = request.paths.size() == 1 && names_token_file(request.paths.front());
-  const auto tokens = std::make_shared<Opened>(ready ? TokenFile(request.paths.front())
-                                                     : token_file_of_text(request, opened));
-  require_vocabulary(tokens->file, options.vocabulary);
+  const auto tokens = std::make_shared<Opened>(ready ? Opened(TokenFile(request.paths.front()))
+                                                     : tokens_of_text(request, opened));
+  require_vocabulary(*tokens, request.tokenizer, options.vocabulary);
   if (ready && !request.tokenizer.empty())
     opened.special = [path = request.tokenizer] { return load_tokenizer(path).special; };
   const std::int64_t size = tokens->file.size();

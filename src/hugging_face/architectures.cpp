@@ -13,6 +13,7 @@
 #include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
+#include "sinter/model/roberta.hpp"
 #include "sinter/model/seq2seq_options.hpp"
 
 namespace sinter::detail::hugging_face {
@@ -31,6 +32,12 @@ constexpr LlamaOptions qwen2{.kv_heads = 32,
                              .qkv_biases = true};
 constexpr BertOptions bert{}, bert_of_classes{.labels = 2};
 constexpr DistilBertOptions distilbert{}, distilbert_of_classes{.labels = 2};
+constexpr RobertaOptions roberta{.positions = 510, .types = 2, .epsilon = 1e-12};
+constexpr RobertaOptions roberta_of_classes = [] {
+  RobertaOptions o = roberta;
+  o.labels = 2;
+  return o;
+}();
 constexpr Seq2SeqOptions bart{.encoder_layers = 12,
                               .decoder_layers = 12,
                               .heads = 16,
@@ -79,6 +86,7 @@ FolderModel read(Config& config, bool has_tokenizer) {
     model.classes = o.labels;
   }
   if constexpr (requires { o.pairs; }) model.types = o.pairs;
+  if constexpr (std::same_as<decltype(o), RobertaOptions>) model.marks = TextMarks::roberta;
   if constexpr (requires { o.start; }) {
     model.learns = Learns::replies;
     model.start = o.start;
@@ -116,9 +124,15 @@ constexpr Architecture all[] = {
     {"DistilBertForMaskedLM", read<distilbert>},
     {"DistilBertModel", read_body<distilbert>},
     {"DistilBertForSequenceClassification", read<distilbert_of_classes>},
+    {"RobertaForMaskedLM", read<roberta>},
+    {"RobertaModel", read_body<roberta>},
+    {"RobertaForSequenceClassification", read<roberta_of_classes>},
     {"BartForConditionalGeneration", read<bart>, true},
+    {"BartModel", read_body<bart>, true},
     {"BlenderbotSmallForConditionalGeneration", read<blenderbot_small>, true},
+    {"BlenderbotSmallModel", read_body<blenderbot_small>, true},
     {"MarianMTModel", read<marian>, true},
+    {"MarianModel", read_body<marian>, true},
 };
 
 constexpr double parameters_below = 0x1p40;  // and their bytes fit an int64 with any state

@@ -6,6 +6,7 @@
 
 #include "hugging_face/policy_text.hpp"
 #include "model/config.hpp"
+#include "sinter/data/labelled_set.hpp"
 
 namespace sinter::detail::hugging_face {
 
@@ -25,7 +26,8 @@ struct FolderModel {
   double parameters = 0;  // of the model; a double, as what a file says may be beyond an integer
   int classes = 0;        // of a sequence, if it learns classes
   bool types = false;     // true if it takes the type of each token
-  int start = -1;         // the first id of a decoder; -1 if the model names none
+  TextMarks marks = TextMarks::bert;  // around texts of a class
+  int start = -1;                     // the first id of a decoder; -1 if the model names none
 };
 
 /// Makes a model from a config.json, and refuses in `config` what it cannot be. `has_tokenizer` is

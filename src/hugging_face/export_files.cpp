@@ -69,14 +69,22 @@ void set_labels(Json& config, const Json& origin, const std::vector<std::string>
   config["label2id"] = std::move(ids);
 }
 
-/// Sets ids of special tokens that neither the origin nor an encoder-decoder's options say.
+/// True if the config's ids of special tokens are options of the model.
+bool says_own_ids(const Json& config) {
+  return config.value("is_encoder_decoder", false) || config.value("model_type", "") == "roberta";
+}
+
+/// Sets ids of special tokens that neither the origin nor the model's options say. One that the
+/// model does not have is none of its config.
 void set_special_ids(Json& config, const Json& origin, const std::vector<TokenInUse>& tokens) {
-  const bool says_own = config.value("is_encoder_decoder", false);
+  const bool says_own = says_own_ids(config);
   for (const char* use : {"bos", "eos", "pad"}) {
     const std::string key = std::string(use) + "_token_id";
     if (has(origin, key) || (says_own && config.contains(key))) continue;
     const auto token = std::ranges::find(tokens, use, &TokenInUse::use);
-    if (token != tokens.end() && token->id) config[key] = *token->id;
+    if (token != tokens.end() && token->id &&
+        *token->id < config.value("vocab_size", *token->id + 1))
+      config[key] = *token->id;
   }
 }
 
@@ -86,7 +94,7 @@ Json config_of(const ExportParts& parts, const std::string& own,
   for (const std::string_view key : not_carried) origin.erase(std::string(key));
   if (!config.contains("num_labels"))  // names of another head's classes
     for (const char* key : {"id2label", "label2id", "problem_type"}) origin.erase(key);
-  const bool says_own = config.value("is_encoder_decoder", false);
+  const bool says_own = says_own_ids(config);
   for (const std::string_view key : of_origin)
     if (const std::string name(key); has(origin, name) && !(says_own && has(config, name)))
       config[name] = origin[name];
@@ -122,9 +130,12 @@ Json generation_of(const Json& config) {
 
 /// The number of tokens that a model reads at once; 0 if its config does not say it.
 std::int64_t positions_in(const Json& config) {
+  // RoBERTa's rows up to that of the padding's id are of no position.
+  const bool roberta = config.value("model_type", "") == "roberta";
+  const std::int64_t unused = roberta ? config.value("pad_token_id", 1) + 1 : 0;
   for (const char* key : {"n_positions", "max_position_embeddings"})
     if (const auto found = config.find(key); found != config.end() && found->is_number_integer())
-      return found->get<std::int64_t>();
+      return found->get<std::int64_t>() - unused;
   return 0;
 }
 

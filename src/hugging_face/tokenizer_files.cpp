@@ -23,9 +23,15 @@ constexpr const char *whole_file = "tokenizer.json", *settings_file = "tokenizer
 struct Marks {
   std::string first, last;
   std::int64_t first_id, last_id;
+  TextMarks as = TextMarks::bert;
 };
 
-/// What puts marks around one text or two: [CLS] a [SEP], and [CLS] a [SEP] b [SEP].
+/// The marks that a type of model reads.
+TextMarks marks_of_type(const std::string& model_type) {
+  return model_type == "roberta" ? TextMarks::roberta : TextMarks::bert;
+}
+
+/// What puts marks around one text or two, as TextMarks has them.
 Json template_of(const Marks& marks) {
   auto mark = [](const std::string& text, int type) {
     return Json{{"SpecialToken", {{"id", text}, {"type_id", type}}}};
@@ -35,8 +41,10 @@ Json template_of(const Marks& marks) {
   };
   Json single = Json::array({mark(marks.first, 0), text("A", 0), mark(marks.last, 0)});
   Json pair = single;
-  pair.push_back(text("B", 1));
-  pair.push_back(mark(marks.last, 1));
+  const int second = marks.as == TextMarks::bert ? 1 : 0;
+  if (marks.as == TextMarks::roberta) pair.push_back(mark(marks.last, 0));
+  pair.push_back(text("B", second));
+  pair.push_back(mark(marks.last, second));
   Json special = Json::object();
   for (const auto& [name, id] :
        {std::pair(marks.first, marks.first_id), std::pair(marks.last, marks.last_id)})
@@ -60,18 +68,18 @@ bool marks_nothing(const nlohmann::json& tokenizer) {
 }
 
 /// The text of a tokenizer.json with the marks of labelled texts, if it has none; else empty.
-std::string with_marks(const fs::path& file) {
+std::string with_marks(const fs::path& file, TextMarks as) {
   nlohmann::json json = parse_large_json(read_file(file));
   if (!json.is_object() || !marks_nothing(json)) return "";
   const Tokenizer tokenizer = load_tokenizer(file);
-  const ExampleMarks marks = labelled_marks_of(tokenizer);
+  const ExampleMarks marks = labelled_marks_of(tokenizer, as);
   auto name = [&](std::int32_t id) {
     const auto found = std::ranges::find(tokenizer.special, id, &SpecialToken::id);
     return found == tokenizer.special.end() ? "" : found->name;
   };
   if (name(marks.start).empty() || name(marks.end).empty()) return "";
   json["post_processor"] =
-      template_of({name(marks.start), name(marks.end), marks.start, marks.end});
+      template_of({name(marks.start), name(marks.end), marks.start, marks.end, as});
   return json.dump(2) + "\n";
 }
 
@@ -92,7 +100,7 @@ bool has_capitals(const fs::path& file) {
 std::string class_of(const Origin& origin, const std::string& model_type) {
   if (!origin.file(whole_file).empty()) return "PreTrainedTokenizerFast";
   if (!origin.file("vocab.json").empty() && !origin.file("merges.txt").empty())
-    return "GPT2Tokenizer";
+    return model_type == "roberta" ? "RobertaTokenizer" : "GPT2Tokenizer";
   if (!origin.file("vocab.txt").empty()) return "BertTokenizer";
   const bool is_llama = model_type == "llama" || model_type == "mistral";
   return is_llama && !origin.file("tokenizer.model").empty() ? "LlamaTokenizer" : "";
@@ -130,7 +138,8 @@ void write_tokenizer(const Origin& origin, const std::vector<TokenInUse>& tokens
                      const TokenizerUse& use, const fs::path& into) {
   for (const TokenizerFile& file : origin.tokenizer) {
     std::string text;
-    if (use.classifies && file.name == whole_file) text = with_marks(file.from);
+    if (use.classifies && file.name == whole_file)
+      text = with_marks(file.from, marks_of_type(use.model_type));
     write_file_atomically(into / file.name, text.empty() ? read_file(file.from) : text);
   }
   if (origin.file(settings_file).empty()) write_settings(origin, tokens, use, into);
@@ -143,7 +152,7 @@ void write_byte_tokenizer(const TokenizerUse& use, const fs::path& into) {
     vocabulary[spelling_of_bytes(std::string(1, char(byte)))] = byte;
   Json settings = settings_of("PreTrainedTokenizerFast", use);
   if (use.classifies) {
-    const Marks marks{"__start__", "__end__", bytes, bytes + 1};
+    const Marks marks{"__start__", "__end__", bytes, bytes + 1, marks_of_type(use.model_type)};
     added = {special_token(marks.first, marks.first_id), special_token(marks.last, marks.last_id)};
     post_processor = template_of(marks);
     settings["cls_token"] = marks.first;

@@ -104,6 +104,8 @@ std::string text_policies(const Draft& r) {
   if (r.model.learns == Learns::classes) {
     sizes.push_back(fmt::format(".classes = {}", r.model.classes));
     if (r.model.types) sizes.emplace_back(".types = true");
+    if (r.model.marks != TextMarks::bert)
+      sizes.push_back(fmt::format(".marks = TextMarks::{}", name_of(r.model.marks)));
     return written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column) +
            ",\n             Metrics<Accuracy, F1<>>";
   }
@@ -252,8 +254,8 @@ WrittenRecipe recipe_of_folder(const fs::path& folder, const fs::path& file) {
   r.model = read_model(config, r.has_tokenizer, printable(folder.string(), 4096));
   if (tokens.value_or(0) > r.model.vocabulary)
     r.notes.push_back(
-        fmt::format("The tokenizer has {} tokens, and the model's vocabulary is {}: train and eval "
-                    "refuse it. Take one that fits.",
+        fmt::format("The tokenizer has {} tokens, and the model's vocabulary is {}: a text with a "
+                    "token that the model lacks is refused.",
                     *tokens, r.model.vocabulary));
   r.notes.insert(r.notes.end(), config.notes().begin(), config.notes().end());
   return {text_of(r), r.notes};

@@ -27,12 +27,14 @@ std::string usual_architecture(const Config& config) {
       {"qwen2", "Qwen2ForCausalLM"},
       {"bert", "BertForMaskedLM"},
       {"distilbert", "DistilBertForMaskedLM"},
+      {"roberta", "RobertaForMaskedLM"},
       {"bart", "BartForConditionalGeneration"},
       {"marian", "MarianMTModel"},
       {"blenderbot-small", "BlenderbotSmallForConditionalGeneration"}};
   constexpr std::pair<std::string_view, std::string_view> of_classes[]{
       {"bert", "BertForSequenceClassification"},
-      {"distilbert", "DistilBertForSequenceClassification"}};
+      {"distilbert", "DistilBertForSequenceClassification"},
+      {"roberta", "RobertaForSequenceClassification"}};
   const Config::Json* type = config.find("model_type");
   if (!type) return "";
   if (config.find("id2label") || config.find("num_labels"))

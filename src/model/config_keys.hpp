@@ -11,6 +11,7 @@ struct Gpt2Options;
 struct LlamaOptions;
 struct BertOptions;
 struct DistilBertOptions;
+struct RobertaOptions;
 struct Seq2SeqOptions;
 }  // namespace sinter
 
@@ -107,6 +108,7 @@ void walk(ConfigKeys& keys, Gpt2Options& o);
 void walk(ConfigKeys& keys, LlamaOptions& o);
 void walk(ConfigKeys& keys, BertOptions& o);
 void walk(ConfigKeys& keys, DistilBertOptions& o);
+void walk(ConfigKeys& keys, RobertaOptions& o);
 void walk(ConfigKeys& keys, Seq2SeqOptions& o);
 
 /// The entries of an export.

@@ -16,7 +16,15 @@ namespace {
 std::int32_t mask_of(const MaskedLmOptions& options, const DataTokens& tokens) {
   if (options.mask >= 0) return options.mask;
   for (const SpecialToken& token : tokens.special)
-    if (token.name == "[MASK]" || token.name == "<mask>") return token.id;
+    if (token.name == "[MASK]" || token.name == "<mask>") {
+      if (token.id < tokens.vocabulary) return token.id;
+      throw ArgumentError(fmt::format(
+          "MaskedLm shows {} in place of hidden tokens, whose id is {}, and the recipe's "
+          "vocabulary "
+          "is {}. Give its data and its model a vocabulary of at least {}, or use another "
+          "tokenizer.",
+          token.name, token.id, tokens.vocabulary, token.id + 1));
+    }
   throw ArgumentError(fmt::format(
       "MaskedLm shows a mask in place of hidden tokens, and these data have no special token "
       "[MASK] or <mask>. Give --tokenizer PATH with one that has it, where the data take a "

@@ -62,6 +62,38 @@ TEST_CASE("tokenize makes a token file, on which training is the same as on the 
             .out.find(" tokens of 20,000 bytes in ") != std::string::npos);
 }
 
+TEST_CASE("a tokenizer with more tokens than the model trains the same where they never occur") {
+  Place place;
+  Json larger = Json::parse(content(tokenizer));
+  for (int id = 403; id < 520; ++id) {
+    Json token = larger["added_tokens"][0];
+    token["id"] = id;
+    token["content"] = "<extra" + std::to_string(id) + ">";
+    larger["added_tokens"].push_back(token);
+  }
+  const std::string with_more = write(place / "larger.json", larger.dump());
+  const Words train{"train", "--steps", "3", "--quiet", "--threads", "1", "--data"};
+  good(train + Words{place.text, "--tokenizer", tokenizer, "--out", place / "a"});
+  good(train + Words{place.text, "--tokenizer", with_more, "--out", place / "b"});
+  CHECK(content(place / "a/last/model.safetensors") == content(place / "b/last/model.safetensors"));
+
+  const std::string is = " is '<extra512>' (id 512), ", name = "its end <extra511><extra512>",
+                    text = write(place / "other", name + content(place.text));
+  refuses(train + Words{text, "--tokenizer", with_more, "--out", place / "c"}, 1, text + is);
+  refuses(train + Words{place.text, "--validation", text, "--tokenizer", with_more, "--out",
+                        place / "c"},
+          1, text + is);
+  CHECK(!fs::exists(place / "c"));
+  const Words from_b{"--weights", place / "b"};
+  refuses(Words{"eval", "--data", text} + from_b, 1, text + is);
+  refuses(Words{"generate", "--prompt", name} + from_b, 1, " of the text" + is);
+  const std::string lines = write(place / "lines", "its end\n" + name + "\n");
+  const Ended predicted = worded(Words{"predict", "--text", lines} + from_b);
+  CHECK(predicted.code == 1);
+  CHECK(predicted.says(lines + ", line 2: Token "));
+  CHECK(predicted.says(is));
+}
+
 TEST_CASE("a run says which kept tokens it reads; tokenize refuses what is no text") {
   Place place;
   const Words train{"train", "--steps", "1", "--data", place.text, "--tokenizer", tokenizer};

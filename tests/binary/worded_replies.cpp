@@ -71,7 +71,7 @@ TEST_CASE("another tokenizer is said and refused on resume; one that does not fi
   CHECK(other.says("the tokenizer is " + folder + "prefixed.json, as given; it was " + tokenizer));
   CHECK(other.says("does not fit these data"));
   refuses(train + Words{scratch / "b", "--tokenizer", folder + "llama2.json"},
-          "and the recipe's vocabulary is 403");
+          "the recipe's vocabulary is 403, and the tokenizer has 450 tokens");
   refuses(train + Words{scratch / "b"}, "Give --tokenizer PATH");
   CHECK(!fs::exists(scratch / "b"));
 }

@@ -2,6 +2,7 @@
 #include "sinter/batching/padded.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/data/columns.hpp"
+#include "sinter/data/labelled_text.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/model/bert.hpp"
@@ -10,6 +11,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/model/roberta.hpp"
 #include "sinter/model/seq2seq.hpp"
 #include "sinter/objective/masked_lm.hpp"
 #include "sinter/recipe/plan.hpp"
@@ -33,6 +35,15 @@ using SmallBert = Bert<{.layers = 1,
                         .positions = 16,
                         .pairs = S.pairs,
                         .labels = S.labels}>;
+template <Small S = {}>
+using SmallRoberta = Roberta<{.layers = 1,
+                              .heads = S.heads,
+                              .width = S.width,
+                              .hidden = 16,
+                              .vocabulary = S.vocabulary,
+                              .positions = 16,
+                              .pad = S.pad < 0 ? 1 : S.pad,
+                              .labels = S.labels}>;
 template <Small S = {}>
 using SmallSeq2Seq = Seq2Seq<{.encoder_layers = 1,
                               .decoder_layers = 1,
@@ -174,6 +185,36 @@ struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .vocabulary = 
 // Must not compile, llama_window: Sinter: an option of a policy is outside its range
 // and: {"window"} and: {"at least 0"}
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .window = -1}>, Bytes<>> {};
+
+// Must not compile, roberta_context: Roberta: the data's context is beyond the model's positions
+struct mine : Recipe<SmallRoberta<>, Bytes<{.context = 17}>, MaskedLm<{.mask = 256}>> {};
+
+// Must not compile, roberta_heads: Roberta: heads does not divide width
+struct mine : Recipe<SmallRoberta<{.heads = 3}>, Bytes<{.context = 16}>, MaskedLm<{.mask = 256}>> {
+};
+
+// Must not compile, roberta_labels: Roberta: there is one label
+struct mine : Recipe<SmallRoberta<{.labels = 1}>, Bytes<{.context = 16}>> {};
+
+// Must not compile, roberta_marks: Roberta: the data put BERT's marks around texts
+struct mine : Recipe<SmallRoberta<{.vocabulary = 258, .labels = 2}>,
+                     LabelledText<"label", "sentence", "", {.context = 16}>> {};
+
+// Must not compile, roberta_objective: Roberta: an objective with labels
+struct mine : Recipe<SmallRoberta<{.labels = 2}>, Bytes<{.context = 16}>, MaskedLm<{.mask = 256}>> {
+};
+
+// Must not compile, roberta_pad: Roberta: pad is beyond the vocabulary
+struct mine : Recipe<SmallRoberta<{.pad = 257}>, Bytes<{.context = 16}>, MaskedLm<{.mask = 256}>> {
+};
+
+// Must not compile, roberta_padded: Roberta: the batching pads sequences
+struct mine : Recipe<SmallRoberta<{.vocabulary = 258}>, Columns<"1", "2", {.text = 8, .label = 8}>,
+                     Padded, MaskedLm<{.mask = 257}>> {};
+
+// Must not compile, roberta_vocabulary: Roberta: the model's vocabulary is smaller than the data's
+struct mine
+    : Recipe<SmallRoberta<{.vocabulary = 100}>, Bytes<{.context = 16}>, MaskedLm<{.mask = 99}>> {};
 
 // Must not compile, seq2seq_context: Seq2Seq: the data's texts or replies are longer than the model's positions
 struct mine : Recipe<SmallSeq2Seq<>, detail::testing::UpToBoth<16, 17, 257>> {};

@@ -9,8 +9,9 @@ says "recipe takes a folder and a file, no options: '--help'"
 expect 1 "$sinter" recipe "$scratch/none"
 says "there is no folder '$scratch/none'"
 
-reviews="$scratch/film reviews" llama=$scratch/llama bart=$scratch/bart marian=$scratch/marian
-mkdir "$reviews" "$llama" "$bart" "$marian"
+reviews="$scratch/film reviews" llama=$scratch/llama bart=$scratch/bart marian=$scratch/marian \
+  roberta=$scratch/roberta
+mkdir "$reviews" "$llama" "$bart" "$marian" "$roberta"
 cat >"$reviews/config.json" <<'JSON'
 {"architectures": ["BertForSequenceClassification"], "hidden_size": 32, "intermediate_size": 64,
  "max_position_embeddings": 64, "num_attention_heads": 2, "num_hidden_layers": 2, "num_labels": 3,
@@ -34,6 +35,9 @@ sed 's/BartForConditionalGeneration/MarianMTModel/; s/"vocab_size"/"activation_f
   "$bart/config.json" >"$marian/config.json"
 printf '{"a": 0, "b": 1, "ab": 2, "<s>": 3, "</s>": 4}' >"$bart/vocab.json"
 printf '#version: 0.2\na b\n' >"$bart/merges.txt"
+cp "$bart"/{vocab.json,merges.txt} "$roberta"
+sed 's/Bert/Roberta/; s/"max_position_embeddings": 64/"max_position_embeddings": 66/' \
+  "$reviews/config.json" >"$roberta/config.json"
 
 touch "$scratch/mine.cpp"
 expect 1 "$sinter" recipe "$llama" "$scratch/mine.cpp"
@@ -51,7 +55,9 @@ grep -q 'DialoguePairs<{.text = 64, .label = 64, .vocabulary = 96, .start = 2}>'
   fail 'the recipe does not read dialogues'
 expect 0 "$sinter" recipe "$marian" "$scratch/marian.cpp"
 grep -q 'context = 64, second_context = 64' "$scratch/marian.cpp" || fail 'the recipe has no ids for both sides'
-for file in "$scratch/film reviews.cpp" "$scratch"/{llama,bart,marian}.cpp; do
+expect 0 "$sinter" recipe "$roberta" "$scratch/roberta.cpp"
+grep -q '.marks = TextMarks::roberta' "$scratch/roberta.cpp" || fail 'the recipe has other marks'
+for file in "$scratch/film reviews.cpp" "$scratch"/{llama,bart,marian,roberta}.cpp; do
   expect 0 "$CXX" -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror "-I$root/include" "$file"
 done
 

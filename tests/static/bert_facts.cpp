@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of Bert and DistilBert, those of Hugging Face's models of the same names, as values that
-// the compiler computes.
+// Sizes of Bert, DistilBert and Roberta, those of Hugging Face's models of the same names, as values
+// that the compiler computes.
 #include "sinter/data/tokens.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
+#include "sinter/model/roberta.hpp"
 #include "sinter/objective/masked_lm.hpp"
 #include "sinter/recipe/plan.hpp"
 
@@ -27,6 +28,10 @@ static_assert(ready<Classified<Bert<{.pairs = true, .labels = 2}>>>());
 static_assert(Plan<Classified<Bert<{.pairs = true, .labels = 2}>>>::parameters == 109'483'778);
 static_assert(ready<Classified<DistilBert<{.labels = 2}>>>());
 static_assert(Plan<Classified<DistilBert<{.labels = 2}>>>::parameters == 66'955'010);
+static_assert(ready<Hidden<Roberta<>>>());
+static_assert(Plan<Hidden<Roberta<>>>::parameters == 124'697'433);
+static_assert(ready<Classified<Roberta<{.labels = 2}>>>());
+static_assert(Plan<Classified<Roberta<{.labels = 2}>>>::parameters == 124'647'170);
 
 // Attention counts all of context × context, in both directions.
 using base = Plan<Hidden<Bert<>>>;

@@ -42,14 +42,20 @@ struct ExampleMarks {
 ///           but none of those for an end
 ExampleMarks marks_of(const Tokenizer& tokenizer);
 
-/// Loads the tokenizer at `path` (if empty: that of bytes) for a policy with this vocabulary.
+/// Loads the tokenizer at `path` (if empty: that of bytes) for a policy with this vocabulary. If it
+/// has more tokens, its encode() refuses them, as bounded_tokenizer() does.
 /// throws    what load_tokenizer() and require_example_tokenizer() throw
 Tokenizer example_tokenizer(const std::filesystem::path& path, int vocabulary);
 
-/// Checks that a tokenizer can make examples of a policy with this vocabulary.
-/// throws    ArgumentError if it has more tokens, including its marks; if it is that of bytes, and
+/// Checks that a tokenizer can make examples of a policy with this vocabulary. It may have more
+/// tokens, as long as they do not occur.
+/// throws    ArgumentError if a mark is beyond the vocabulary; if it is the tokenizer of bytes, and
 ///           the vocabulary is another; and what marks_of() throws
 void require_example_tokenizer(const Tokenizer& tokenizer, int vocabulary);
+
+/// Checks that these marks of a tokenizer are ids below `vocabulary`.
+/// throws    ArgumentError that names the one that is not
+void require_marks(const Tokenizer& tokenizer, const ExampleMarks& marks, int vocabulary);
 
 /// Returns the prompt for the reply to the last of these turns, in the form that ExampleSet trains.
 /// One turn is a context.

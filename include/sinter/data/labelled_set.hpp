@@ -2,6 +2,7 @@
 // Texts, or pairs of them, each with a class, as tokens in memory.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,25 +13,44 @@
 
 namespace sinter {
 
+/// The marks around labelled texts.
+enum class TextMarks : std::uint8_t {
+  bert,    ///< [CLS] a [SEP], or for a pair [CLS] a [SEP] b [SEP]
+  roberta  ///< <s> a </s>, or for a pair <s> a </s> </s> b </s>
+};
+/// The name of a choice, as options print it.
+constexpr std::string_view name_of(TextMarks marks) {
+  return marks == TextMarks::bert ? "bert" : "roberta";
+}
+
 /// The form of the sequences of labelled texts.
 struct LabelledForm {
-  int context = 128;  ///< maximum tokens of a sequence, including marks (2 for one text, 3 for two)
-  bool pairs = false;  ///< true if a sequence has two texts
-  bool types = false;  ///< true if batches have the type of each token
+  int context = 128;                  ///< maximum tokens of a sequence, including marks
+  bool pairs = false;                 ///< true if a sequence has two texts
+  bool types = false;                 ///< true if batches have the type of each token
+  TextMarks marks = TextMarks::bert;  ///< the marks around texts
+
+  /// Number of marks of a sequence.
+  int mark_count() const { return !pairs ? 2 : marks == TextMarks::bert ? 3 : 4; }
 };
 
 namespace detail {
 /// Returns the marks of labelled texts: `start` before the first text and `end` after each. They
-/// are [CLS] and [SEP] if the tokenizer has both as special tokens; else those of marks_of(). `pad`
-/// is always that of marks_of().
+/// are [CLS] and [SEP], for `marks` of RoBERTa <s> and </s>, if the tokenizer has both as special
+/// tokens; else those of marks_of(). `pad` is always that of marks_of().
 /// throws    what marks_of() throws
-ExampleMarks labelled_marks_of(const Tokenizer& tokenizer);
+ExampleMarks labelled_marks_of(const Tokenizer& tokenizer, TextMarks marks = TextMarks::bert);
+
+/// Loads the tokenizer of labelled texts with these marks, as example_tokenizer() does.
+/// throws    what it throws; ArgumentError if a mark is beyond the vocabulary
+Tokenizer labelled_tokenizer(const std::filesystem::path& path, int vocabulary, TextMarks marks);
 }  // namespace detail
 
 /// Holds labelled texts as tokens. Each is a sequence of one text, or of two:
 ///   tokens    start  a1 … am  end                  start  a1 … am  end  b1 … bn  end
 ///   types       0     0 … 0    0                     0     0 … 0    0    1 … 1    1
-/// and a class. In a batch ids[0] are the tokens, with `types` ids[1] the types, and the last entry
+/// and a class. With TextMarks::roberta, a pair has `end` twice between its texts, and all types are
+/// 0. In a batch ids[0] are the tokens, with `types` ids[1] the types, and the last entry
 /// has the class of each sequence. The marks are those of labelled_marks_of().
 ///
 /// Texts that are too long for `context` are cut as by the strategy "longest_first" of the package
@@ -95,7 +115,6 @@ class LabelledSet final : public ExampleList {
   std::vector<Example> examples;
   Figures all;
 
-  int mark_count() const { return form.pairs ? 3 : 2; }
   int rows_of(const Example& example) const;
   int append_rows(HostBatch& batch, const Example& example, int most, int padded) const;
 };

@@ -15,13 +15,14 @@ struct LabelledTextOptions {
   int vocabulary = byte_example_vocabulary;
   int classes = 2;     ///< labels are whole numbers from 0 to classes - 1, or names of classes
   bool types = false;  ///< true if a batch has the type of each token, as Bert's .pairs takes it
+  TextMarks marks = TextMarks::bert;    ///< the marks around texts; Roberta needs its own
   TextFormat format = TextFormat::tsv;  ///< format of the records
   bool header =
       true;  ///< of tables: the first line names the columns; else they have numbers from 1
   BadRecords bad = fail;  ///< what is done with a record that cannot be read
   int bad_limit = 100;    ///< maximum number of bad records that `skip` leaves out
   SINTER_FIELDS((context).at_least(3).at_most(1 << 24), (vocabulary).at_least(1),
-                (classes).at_least(2), (types), (format), (header), (bad),
+                (classes).at_least(2), (types), (marks), (format), (header), (bad),
                 (bad_limit).at_least(0).adjustable())
 };
 
@@ -88,7 +89,8 @@ struct LabelledText {
   static OpenedData open(const Options& o, const DataRequest& request) {
     return detail::open_labelled_text(
         request, {Label.text, First.text, Second.text, o.classes, o.format, o.header, class_names},
-        detail::example_tokenizer(request.tokenizer, o.vocabulary), form(o), {o.bad, o.bad_limit});
+        detail::labelled_tokenizer(request.tokenizer, o.vocabulary, o.marks), form(o),
+        {o.bad, o.bad_limit});
   }
   static Tokenizer tokenizer() { return byte_tokenizer(); }
   /// `text` is a text without its class, or a pair with a tab between its texts.
@@ -97,7 +99,7 @@ struct LabelledText {
   }
 
  private:
-  static LabelledForm form(const Options& o) { return {o.context, pairs, o.types}; }
+  static LabelledForm form(const Options& o) { return {o.context, pairs, o.types, o.marks}; }
 };
 
 }  // namespace sinter

@@ -18,8 +18,8 @@ namespace detail {
 /// else ~/.cache/sinter. The tokens are cut into windows of `context`, and the last ones are held out.
 /// throws    FileError and ArgumentError, as make_token_file(), load_tokenizer(), TokenFile and the
 ///           windows of data/windows.hpp do; also for text without a tokenizer, a token file among
-///           other paths, or tokens that are not below `vocabulary`; FileError for an archive, a
-///           table or NUL bytes, unless request.as_text
+///           other paths, or a token that occurs and is not below `vocabulary`; FileError for an
+///           archive, a table or NUL bytes, unless request.as_text
 OpenedData open_tokens(const DataRequest& request, TokensOptions options);
 }  // namespace detail
 

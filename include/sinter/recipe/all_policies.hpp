@@ -36,6 +36,7 @@
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/model/roberta.hpp"
 #include "sinter/model/seq2seq.hpp"
 #include "sinter/objective/masked_lm.hpp"
 #include "sinter/parallel/ddp.hpp"
@@ -62,7 +63,7 @@
 namespace sinter::detail::shipped {
 
 using model = PolicyList<Bert<>, Classifier<Linear<2, 2>>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>,
-                         Seq2Seq<>>;  ///< all models
+                         Roberta<>, Seq2Seq<>>;  ///< all models
 using data = PolicyList<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, DialoguePairs<>,
                         JsonLines<"", "text">, Columns<"1", "2">,
                         LabelledText<"1", "2">>;  ///< all data policies

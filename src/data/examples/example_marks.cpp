@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "sinter/data/paired_examples.hpp"
+#include "sinter/data/tokenizer/bounded.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
 
@@ -63,11 +64,11 @@ ExampleMarks marks_of(const Tokenizer& tokenizer) {
 Tokenizer example_tokenizer(const std::filesystem::path& path, int vocabulary) {
   Tokenizer tokenizer = path.empty() ? byte_tokenizer() : load_tokenizer(path);
   require_example_tokenizer(tokenizer, vocabulary);
-  return tokenizer;
+  return bounded_tokenizer(std::move(tokenizer), vocabulary);
 }
 
 void require_example_tokenizer(const Tokenizer& tokenizer, int vocabulary) {
-  const std::int32_t needed = marks_of(tokenizer).vocabulary(tokenizer);
+  const ExampleMarks marks = marks_of(tokenizer);
   const bool bytes = tokenizer.identity == byte_tokenizer().identity;
   if (bytes && vocabulary != byte_example_vocabulary)
     throw ArgumentError(fmt::format(
@@ -75,13 +76,24 @@ void require_example_tokenizer(const Tokenizer& tokenizer, int vocabulary) {
         "--tokenizer PATH; or, to take bytes as tokens, give the recipe's data and its model a "
         "vocabulary of {}.",
         thousands(vocabulary), byte_example_vocabulary));
-  if (needed <= vocabulary) return;
-  throw ArgumentError(fmt::format(
-      "The tokenizer has {} tokens, with those that divide examples, and the recipe's vocabulary "
-      "is "
-      "{}. Use the tokenizer that the recipe was written for, or give its data and its model a "
-      "vocabulary of {}.",
-      thousands(needed), thousands(vocabulary), needed));
+  require_marks(tokenizer, marks, vocabulary);
+}
+
+void require_marks(const Tokenizer& tokenizer, const ExampleMarks& marks, int vocabulary) {
+  if (const std::int32_t needed = marks.vocabulary(tokenizer);
+      tokenizer.special.empty() && needed > vocabulary)
+    throw ArgumentError(fmt::format(
+        "The tokenizer has {} tokens, with those that divide examples, and the recipe's vocabulary "
+        "is {}. Use the tokenizer that the recipe was written for, or give its data and its model "
+        "a vocabulary of {}.",
+        thousands(needed), thousands(vocabulary), needed));
+  for (const std::int32_t mark : {marks.start, marks.end, marks.pad})
+    if (mark >= vocabulary)
+      throw ArgumentError(fmt::format(
+          "The tokenizer marks examples with its token {}, and the recipe's vocabulary is {}. Use "
+          "the tokenizer that the recipe was written for, or give its data and its model a "
+          "vocabulary of {}.",
+          token_name(tokenizer, mark), thousands(vocabulary), tokenizer.vocabulary));
 }
 
 Prompt reply_prompt(const Tokenizer& tokenizer, const ExampleLimits& limits,

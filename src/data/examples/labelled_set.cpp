@@ -36,29 +36,38 @@ Lengths longest_first(Lengths have, std::int64_t most) {
 }  // namespace
 
 namespace detail {
-ExampleMarks labelled_marks_of(const Tokenizer& tokenizer) {
+ExampleMarks labelled_marks_of(const Tokenizer& tokenizer, TextMarks as) {
   ExampleMarks marks = marks_of(tokenizer);
-  const auto first = std::ranges::find(tokenizer.special, "[CLS]", &SpecialToken::name);
-  const auto last = std::ranges::find(tokenizer.special, "[SEP]", &SpecialToken::name);
+  const bool bert = as == TextMarks::bert;
+  const auto first =
+      std::ranges::find(tokenizer.special, bert ? "[CLS]" : "<s>", &SpecialToken::name);
+  const auto last =
+      std::ranges::find(tokenizer.special, bert ? "[SEP]" : "</s>", &SpecialToken::name);
   if (first == tokenizer.special.end() || last == tokenizer.special.end()) return marks;
   marks.start = first->id;
   marks.end = last->id;
   return marks;
 }
+
+Tokenizer labelled_tokenizer(const std::filesystem::path& path, int vocabulary, TextMarks marks) {
+  Tokenizer tokenizer = example_tokenizer(path, vocabulary);
+  require_marks(tokenizer, labelled_marks_of(tokenizer, marks), vocabulary);
+  return tokenizer;
+}
 }  // namespace detail
 
 LabelledSet::LabelledSet(Tokenizer t, LabelledForm f, int classes)
-    : tokenizer(std::move(t)), form(f), marks(labelled_marks_of(tokenizer)) {
-  if (form.context < mark_count() || classes < 1)
+    : tokenizer(std::move(t)), form(f), marks(labelled_marks_of(tokenizer, f.marks)) {
+  if (form.context < form.mark_count() || classes < 1)
     throw ArgumentError(
         fmt::format("Labelled texts need a context of at least {} tokens, which are their marks, "
                     "and at least 1 class; given were {} and {}.",
-                    mark_count(), form.context, classes));
+                    form.mark_count(), form.context, classes));
   all.of.resize(std::size_t(classes));
 }
 
 int LabelledSet::rows_of(const Example& example) const {
-  return mark_count() + example.first + example.second;
+  return form.mark_count() + example.first + example.second;
 }
 
 void LabelledSet::add(std::span<const std::string_view> texts, std::int32_t label) {
@@ -79,7 +88,7 @@ void LabelledSet::add_tokens(std::span<const std::vector<std::int32_t>> texts, s
   if (size() == std::numeric_limits<std::int32_t>::max())
     throw ArgumentError("There are more than 2^31 - 1 labelled texts. Use fewer data.");
   const Lengths have{std::int64_t(texts[0].size()), form.pairs ? std::int64_t(texts[1].size()) : 0};
-  const Lengths kept = longest_first(have, form.context - mark_count());
+  const Lengths kept = longest_first(have, form.context - form.mark_count());
   const bool is_cut = kept.first + kept.second < have.first + have.second;
   const Example example{.begin = std::int64_t(tokens.size()),
                         .first = std::int32_t(kept.first),
@@ -102,9 +111,9 @@ ExampleLength LabelledSet::length(std::int64_t number) const {
 /// Appends a sequence without its content. Returns how many of its rows, without padding, are taken.
 int LabelledSet::append_rows(HostBatch& batch, const Example& example, int most, int padded) const {
   const auto [first, second] =
-      longest_first({example.first, example.second}, std::max(0, most - mark_count()));
+      longest_first({example.first, example.second}, std::max(0, most - form.mark_count()));
   // `most` may be fewer than the marks.
-  const int taken = std::min(mark_count() + int(first + second), most);
+  const int taken = std::min(form.mark_count() + int(first + second), most);
   const int more = std::max(0, padded - taken);
   batch.starts.push_back(batch.starts.back() + taken + more);
   batch.count({.context = taken - 1,
@@ -120,8 +129,9 @@ void LabelledSet::append_empty(HostBatch& batch, std::int64_t number, int most, 
 
 void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
   const Example& example = examples[std::size_t(number)];
+  const bool bert = form.marks == TextMarks::bert;
   const Lengths kept =
-      longest_first({example.first, example.second}, std::max(0, most - mark_count()));
+      longest_first({example.first, example.second}, std::max(0, most - form.mark_count()));
   std::vector<std::int32_t>& ids = batch.ids[0];
   const std::size_t begin = ids.size();
   const auto first = tokens.begin() + example.begin, second = first + example.first;
@@ -130,6 +140,7 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
   ids.push_back(marks.end);
   const std::size_t of_first = ids.size() - begin;
   if (form.pairs) {
+    if (!bert) ids.push_back(marks.end);
     ids.insert(ids.end(), second, second + kept.second);
     ids.push_back(marks.end);
   }
@@ -138,7 +149,8 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
   ids.insert(ids.end(), std::size_t(more), marks.pad);
   if (form.types) {
     std::vector<std::int32_t>& types = batch.ids[1];
-    for (std::size_t row = 0; row < std::size_t(taken); ++row) types.push_back(row >= of_first);
+    for (std::size_t row = 0; row < std::size_t(taken); ++row)
+      types.push_back(bert && row >= of_first);
     types.insert(types.end(), std::size_t(more), 0);
   }
   batch.ids[std::size_t(inputs() - 1)].push_back(example.label);
@@ -154,7 +166,7 @@ std::vector<SpecialToken> LabelledSet::special() const {
 std::uint64_t LabelledSet::hash() const {
   static_assert(sizeof(Example) == 24, "it is hashed as it lies, without padding");
   const std::uint64_t parts[] = {std::uint64_t(marks.start), std::uint64_t(marks.end),
-                                 std::uint64_t(mark_count()),
+                                 std::uint64_t(form.mark_count()),
                                  XXH3_64bits(tokens.data(), tokens.size() * sizeof(tokens[0])),
                                  XXH3_64bits(examples.data(), examples.size() * sizeof(Example))};
   return XXH3_64bits(parts, sizeof(parts));
@@ -164,6 +176,7 @@ namespace detail {
 Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm form,
                        std::string_view text) {
   require_example_tokenizer(tokenizer, vocabulary);
+  require_marks(tokenizer, labelled_marks_of(tokenizer, form.marks), vocabulary);
   const auto tabs = std::ranges::count(text, '\t');
   if (form.pairs && tabs != 1)
     throw ArgumentError(fmt::format(

@@ -10,6 +10,7 @@
 #include "sinter/data/columns.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/examples.hpp"
+#include "sinter/data/tokenizer/bounded.hpp"
 #include "unit/data/support.hpp"
 
 namespace sinter::detail::testing::example_marks_tests {
@@ -59,13 +60,36 @@ TEST_CASE("a tokenizer that does not fit the vocabulary is refused") {
   CHECK(example_tokenizer("", 258).identity == "bytes");
   CHECK(example_tokenizer(references / "qwen2.json", 403).vocabulary == 403);
   CHECK(example_tokenizer(references / "qwen2.json", 500).vocabulary == 403);
-  const std::string small = refusal([] { example_tokenizer(references / "qwen2.json", 402); });
-  CHECK(contains(small, "The tokenizer has 403 tokens"));
-  CHECK(contains(small, "the recipe's vocabulary is 402"));
+  const std::string small = refusal([] { example_tokenizer(references / "qwen2.json", 400); });
+  CHECK(contains(small, "marks examples with its token '<|endoftext|>' (id 400)"));
+  CHECK(contains(small, "the recipe's vocabulary is 400"));
+  CHECK(contains(small, "a vocabulary of 403"));
   CHECK(contains(refusal([] { example_tokenizer(references / "prefixed.json", 301); }),
                  "has 302 tokens, with those that divide examples"));
   for (int other : {257, 50257})
     CHECK(contains(refusal([&] { example_tokenizer("", other); }), "Give --tokenizer PATH"));
+}
+
+TEST_CASE("a tokenizer may have more tokens than the model, where they never occur") {
+  const Tokenizer whole = reference_tokenizer("qwen2"),
+                  bounded = example_tokenizer(references / "qwen2.json", 401);
+  for (const char* text : {"plain text", "its end<|endoftext|>", ""})
+    CHECK(bounded.encode(text) == whole.encode(text));
+  const std::string refused = refusal([&] { bounded.encode("a<|endoftext|><|end|><|end|>>"); });
+  CAPTURE(refused);
+  CHECK(contains(refused, "Token 3 of the text is '<|end|>' (id 401), which the model does not"));
+  CHECK(contains(refused, "the recipe's vocabulary is 401, and the tokenizer has 403 tokens"));
+  CHECK(contains(refusal([&] { bounded.encode("<|end|>>"); }), "Token 1 of the text is '<|end|>"));
+  CHECK(bounded_tokenizer(whole, 403).encode("<|end|>") == TokenIds{401});
+
+  const DataFolder folder;
+  const std::string path = folder.write("a.tsv", "q\ta\nx\ty\nx\ty<|end|>\n");
+  constexpr ColumnsOptions narrow{.text = 8, .label = 8, .vocabulary = 401},
+      wide{.text = 8, .label = 8, .vocabulary = 403};
+  const DataRequest request{.paths = {path}, .tokenizer = (references / "qwen2.json").string()};
+  CHECK(Columns<"q", "a", wide>::open(wide, request).evaluation_size > 0);
+  check_refused<ArgumentError>([&] { Columns<"q", "a", narrow>::open(narrow, request); },
+                               "line 3 of '" + path + "': Token 2 of the text is '<|end|>'");
 }
 
 TEST_CASE("a prompt is what training shows before a reply, of any length of the history") {

@@ -73,6 +73,39 @@ TEST_CASE("a pair's second text and the mark after it have type 1") {
   CHECK(batch_of(alone, 0).ids[1] == TokenIds{0, 0, 0, 0});
 }
 
+TEST_CASE("RoBERTa's marks are <s> and </s>, of which a pair has two between its texts") {
+  const LabelledForm form{.context = 9, .pairs = true, .types = true, .marks = TextMarks::roberta};
+  LabelledSet set(byte_tokenizer(), form, 2);
+  add(set, {"ab", "xyz"}, 1);
+  add(set, {"abc", "xyz"}, 1);
+  CHECK(batch_of(set, 0).ids ==
+        std::vector<TokenIds>{{256, 'a', 'b', 257, 257, 'x', 'y', 'z', 257}, TokenIds(9, 0), {1}});
+  CHECK(shown(batch_of(set, 1).ids[0]) == "[ab||xyz|");
+  CHECK(batch_of(set, 1).examples->truncated == 1);
+  LabelledSet alone(byte_tokenizer(), {.context = 4, .marks = TextMarks::roberta}, 2);
+  add(alone, {"ab"}, 1);
+  CHECK(shown(batch_of(alone, 0).ids[0]) == "[ab|");
+  CHECK(contains(refusal([] {
+                   LabelledSet(byte_tokenizer(),
+                               {.context = 3, .pairs = true, .marks = TextMarks::roberta}, 2);
+                 }),
+                 "a context of at least 4 tokens"));
+
+  Tokenizer tokenizer = byte_tokenizer();
+  tokenizer.vocabulary = 261;
+  tokenizer.identity = "bytes with marks";
+  tokenizer.special = {{"<s>", 257}, {"<pad>", 258}, {"</s>", 259}, {"<mask>", 260}};
+  CHECK(labelled_marks_of(tokenizer, TextMarks::roberta).start == 257);
+  CHECK(labelled_marks_of(tokenizer, TextMarks::roberta).end == 259);
+  CHECK(labelled_marks_of(tokenizer).start == 259);
+  const Prompt prompt = labelled_prompt(
+      tokenizer, 261, {.context = 9, .pairs = true, .marks = TextMarks::roberta}, "a\tb");
+  CHECK(prompt.tokens == TokenIds{257, 'a', 259, 259, 'b', 259});
+  CHECK(contains(
+      refusal([&] { labelled_prompt(tokenizer, 259, {.marks = TextMarks::roberta}, "a"); }),
+      "recipe's vocabulary is 259"));
+}
+
 TEST_CASE("a text that is too long loses its last tokens, and no mark") {
   LabelledSet set(byte_tokenizer(), {.context = 5}, 2);
   add(set, {"abc"}, 0);

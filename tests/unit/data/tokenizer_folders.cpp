@@ -51,6 +51,14 @@ TEST_CASE("the class in tokenizer_config.json says how a vocabulary and merges a
         TokenIds{5, 1, 5});
 }
 
+TEST_CASE("RoBERTa's mask eats the blank before it, as its file says") {
+  const Tokenizer tokenizer = tokenizer_of(bpe(
+      R"({"tokenizer_class":"RobertaTokenizer","added_tokens_decoder":{"9":{"content":"<mask>",)"
+      R"("lstrip":true,"normalized":false,"rstrip":false,"single_word":false,"special":true}}})"));
+  CHECK(tokenizer.encode("a <mask>. a") == TokenIds{0, 9, 1, 5});
+  CHECK(tokenizer.encode("a <mask> a") == TokenIds{0, 9, 5});
+}
+
 TEST_CASE("where no file names a class, it is that of the model in config.json") {
   CHECK(tokenizer_of(bpe(Files{{"config.json", R"({"model_type":"qwen2"})"}})).encode("a.\na") ==
         TokenIds{0, 3, 0});

@@ -143,10 +143,34 @@ TEST_CASE("the state of a source is of its tokens: another text or cut is refuse
   CHECK_THROWS_AS(open_tokens(data.request, options).training->restore(state), ArgumentError);
 }
 
+TEST_CASE("a tokenizer may have more tokens than the model, where they never occur") {
+  Data data;
+  constexpr TokensOptions narrow{.context = 16, .vocabulary = 401};
+  OpenedData wide = open_tokens(data.request, options), opened = open_tokens(data.request, narrow);
+  CHECK(same(batches(*opened.evaluation, 9000), batches(*wide.evaluation, 9000)));
+
+  const std::string second = (data.folder / "second").string();
+  put(second, "its end<|endoftext|>a<|end|>" + data.text);
+  data.request.paths.push_back(second);
+  const std::size_t number = load_tokenizer(tokenizer).encode("its end<|endoftext|>a").size() + 1;
+  const std::string refused = data.refusal(narrow);
+  CAPTURE(refused);
+  CHECK(contains(refused, "token " + std::to_string(number) + " of " + second +
+                              " is '<|end|>' (id 401), and the recipe's vocabulary is 401"));
+  CHECK(contains(refused, "The tokenizer has 403 tokens"));
+  CHECK(open_tokens(data.request, {.context = 16, .vocabulary = 402}).evaluation_size > 0);
+
+  const std::string file = (data.folder / "file").string();
+  make_token_file(DataFiles(data.request.paths), load_tokenizer(tokenizer), file);
+  data.request = {.paths = {file}, .evaluation_sequences = 4};
+  CHECK(contains(data.refusal(narrow),
+                 "token " + std::to_string(number) + " of text 2 in " + file + " is id 401, and"));
+}
+
 TEST_CASE("tokenizers, files and options that do not fit are refused with what to do") {
   Data data;
   CHECK(
-      contains(data.refusal({.context = 16, .vocabulary = 100}), "the recipe's vocabulary is 100"));
+      contains(data.refusal({.context = 16, .vocabulary = 10}), "the recipe's vocabulary is 10."));
   data.request.training = {.held_out = 0.1, .sequences = 2};
   CHECK(contains(data.refusal({.context = 1 << 20, .vocabulary = 512}), "one window of context"));
   const std::string file = (data.folder / "file").string();

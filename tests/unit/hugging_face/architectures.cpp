@@ -8,6 +8,7 @@
 #include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
+#include "sinter/model/roberta.hpp"
 #include "sinter/model/seq2seq.hpp"
 #include "support/recipes.hpp"
 #include "trainer/state_json.hpp"
@@ -240,6 +241,29 @@ TEST_CASE("DistilBERT's config.json becomes DistilBert") {
   CHECK(!classes.types);
 }
 
+TEST_CASE("RoBERTa's config.json becomes Roberta, whose table has two rows of no position") {
+  const std::string base = R"("attention_probs_dropout_prob": 0.1, "bos_token_id": 0,
+    "eos_token_id": 2, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768,
+    "initializer_range": 0.02, "intermediate_size": 3072, "layer_norm_eps": 1e-05,
+    "max_position_embeddings": 514, "model_type": "roberta", "num_attention_heads": 12,
+    "num_hidden_layers": 12, "pad_token_id": 1, "type_vocab_size": 1, "vocab_size": 50265})";
+  const auto masked =
+      check_becomes<Roberta<>>(R"({"architectures": ["RobertaForMaskedLM"], )" + base);
+  CHECK(masked.learns == hugging_face::Learns::hidden_tokens);
+  CHECK(masked.parameters == 124'697'433);  // as transformers counts them
+  const auto classes = check_becomes<Roberta<{.labels = 3}>>(
+      R"({"architectures": ["RobertaForSequenceClassification"], "num_labels": 3, )" + base);
+  CHECK(classes.learns == hugging_face::Learns::classes);
+  CHECK(classes.parameters == 124'647'939);
+  CHECK(classes.marks == TextMarks::roberta);
+  CHECK(!classes.types);
+  check_becomes<Roberta<{.positions = 510, .types = 2, .epsilon = 1e-12}>>(
+      R"({"architectures": ["RobertaForMaskedLM"]})");
+  check_becomes<Roberta<{.positions = 7, .types = 2, .pad = 4, .epsilon = 1e-12}>>(
+      R"({"architectures": ["RobertaForMaskedLM"], "pad_token_id": 4,
+          "max_position_embeddings": 12})");
+}
+
 /// Checks that a config.json becomes an encoder-decoder with these options.
 template <Seq2SeqOptions O>
 FolderModel check_replies(const std::string& config) {
@@ -429,6 +453,16 @@ TEST_CASE("the config.json that a model exports becomes that model again") {
                     .positions = 32,
                     .dropout = 0.25}>{});
   check(DistilBert<{.labels = 4, .classifier_dropout = 0.5}>{});
+  check(Roberta<{.layers = 2,
+                 .heads = 4,
+                 .width = 16,
+                 .hidden = 20,
+                 .vocabulary = 13,
+                 .positions = 32,
+                 .types = 2,
+                 .pad = 3,
+                 .dropout = 0.25}>{});
+  check(Roberta<{.labels = 7}>{});
   check(Seq2Seq<bart_base>{});
   check(Seq2Seq<{.encoder_layers = 1,
                  .decoder_layers = 2,
@@ -469,6 +503,8 @@ TEST_CASE("a config.json without architectures is of the class that its other ke
   CHECK(noted(R"({"model_type": "gpt2", "architectures": null})") ==
         "Gpt2\n" + by + "GPT2LMHeadModel.");
   CHECK(noted(R"({"model_type": "bert"})") == "Bert\n" + by + "BertForMaskedLM.");
+  CHECK(noted(R"({"model_type": "roberta", "num_labels": 2})") ==
+        "Roberta\n" + by + "RobertaForSequenceClassification.");
   CHECK(noted(R"({"model_type": "distilbert", "id2label": {"0": "a", "1": "b", "2": "c"}})") ==
         "DistilBert\n" + by + "DistilBertForSequenceClassification.");
   for (const char* none : {"{}", R"({"model_type": "t5"})", R"({"model_type": 1})"})
@@ -478,10 +514,13 @@ TEST_CASE("a config.json without architectures is of the class that its other ke
 TEST_CASE("a body is read, and a note says that its head starts fresh") {
   const std::string fresh = " is a body: its weights have no head for this model";
   for (const char* name :
-       {"BertModel", "DistilBertModel", "LlamaModel", "MistralModel", "Qwen2Model"})
+       {"BertModel", "DistilBertModel", "RobertaModel", "LlamaModel", "MistralModel", "Qwen2Model",
+        "BartModel", "BlenderbotSmallModel", "MarianModel"})
     CHECK(has(noted(R"({"architectures": [")" + std::string(name) + "\"]}"), name + fresh));
   CHECK(noted(R"({"architectures": ["LlamaModel"], "tie_word_embeddings": true})") == "Llama");
   CHECK(noted(R"({"architectures": ["GPT2Model"]})") == "Gpt2");
+  for (const char* name : {"BartModel", "BlenderbotSmallModel", "MarianModel"})
+    CHECK(noted(R"({"architectures": [")" + std::string(name) + "\"]}").starts_with("Seq2Seq\n"));
 }
 
 }  // namespace sinter::detail::testing::architectures_tests

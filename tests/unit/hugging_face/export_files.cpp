@@ -106,6 +106,42 @@ TEST_CASE("files of a tokenizer get the names of transformers, and a config that
   CHECK(exported.json("config.json")["eos_token_id"] == 3);
 }
 
+TEST_CASE("RoBERTa's padding is its model's, and so are its marks around texts") {
+  const char* roberta = R"({"architectures": ["RobertaForSequenceClassification"],
+      "model_type": "roberta", "vocab_size": 9, "max_position_embeddings": 7, "pad_token_id": 1,
+      "num_labels": 2, "problem_type": "single_label_classification"})";
+  const ModelFolder folder(R"({"pad_token_id": 1, "bos_token_id": 0})"), other("{}");
+  folder.add("vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "a": 3})");
+  folder.add("merges.txt", "#version: 0.2\n");
+  const Exported exported(origin_of_weights(folder.path()), roberta);
+  const Json settings = exported.json("tokenizer_config.json");
+  CHECK(settings["tokenizer_class"] == "RobertaTokenizer");
+  CHECK(settings["model_max_length"] == 5);
+
+  other.add("tokenizer.json", R"({"added_tokens": [
+      {"id": 1, "content": "<s>", "lstrip": false, "normalized": false, "rstrip": false,
+       "single_word": false, "special": true},
+      {"id": 2, "content": "</s>", "lstrip": false, "normalized": false, "rstrip": false,
+       "single_word": false, "special": true},
+      {"id": 3, "content": "<pad>", "lstrip": false, "normalized": false, "rstrip": false,
+       "single_word": false, "special": true}],
+      "normalizer": null, "post_processor": null, "decoder": {"type": "ByteLevel"},
+      "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
+      "model": {"type": "BPE", "vocab": {"a": 0, "<s>": 1, "</s>": 2, "<pad>": 3}, "merges": []}})");
+  Origin origin = origin_of_weights(folder.path());
+  set_tokenizer(origin, other.path() / "tokenizer.json");
+  const Exported again(origin, roberta);
+  CHECK(again.json("config.json")["pad_token_id"] == 1);
+  const Json tokenizer = again.json("tokenizer.json");
+  std::string pair;
+  for (const Json& part : tokenizer["post_processor"]["pair"])
+    for (const auto& [kind, of] : part.items()) {
+      pair += of["id"].get<std::string>() + " ";
+      CHECK(of["type_id"] == 0);
+    }
+  CHECK(pair == "<s> A </s> </s> B </s> ");
+}
+
 TEST_CASE("capitals of a vocab.txt alone are told apart as Sinter does it") {
   for (const bool capitals : {false, true}) {
     const ModelFolder folder("{}");
@@ -135,6 +171,11 @@ TEST_CASE("another tokenizer takes the ids of special tokens of the one before w
   CHECK(exported.json("config.json")["bos_token_id"].is_null());
   CHECK(exported.json("config.json")["n_ctx"] == 5);
   CHECK(exported.json("generation_config.json")["eos_token_id"] == 1);
+
+  other.add("beyond.json", with_id("9"));  // the model's ids are below 9
+  Origin beyond = origin_of_weights(folder.path());
+  set_tokenizer(beyond, other.path() / "beyond.json");
+  CHECK(Exported(beyond, gpt2).json("config.json")["eos_token_id"].is_null());
 
   Origin same = origin_of_weights(folder.path());
   other.add("mine.json", with_id("7"));

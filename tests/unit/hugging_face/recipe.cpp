@@ -98,6 +98,18 @@ TEST_CASE("a classifier reads texts with a class each, and takes types of tokens
             "{.context = 64, .vocabulary = 6, .classes = 2}>,"));
 }
 
+TEST_CASE("RoBERTa's classifier takes texts between its own marks") {
+  const ModelFolder folder(R"({"architectures": ["RobertaForSequenceClassification"],
+      "vocab_size": 14, "max_position_embeddings": 66, "type_vocab_size": 1})");
+  folder.add("vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "a": 4, "<mask>": 5})");
+  folder.add("merges.txt", "#version: 0.2\n");
+  const WrittenRecipe recipe = recipe_of_folder(folder.path());
+  CHECK(has(
+      code_of(recipe),
+      "LabelledText<\"label\", \"sentence\", \"\", {.context = 64, .vocabulary = 14, .classes = "
+      "2, .marks = TextMarks::roberta}>, Metrics<Accuracy, F1<>>,"));
+}
+
 /// Without its last brace.
 const std::string marian = R"({"architectures": ["MarianMTModel"], "encoder_layers": 2,
   "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "d_model": 16,

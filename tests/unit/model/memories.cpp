@@ -7,6 +7,7 @@
 #include "sinter/model/distilbert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
+#include "sinter/model/roberta.hpp"
 #include "sinter/model/seq2seq.hpp"
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/precision/bf16.hpp"
@@ -48,6 +49,13 @@ constexpr DistilBertOptions distilbert{.layers = 3,
                                        .vocabulary = words,
                                        .positions = positions,
                                        .dropout = .1};
+constexpr RobertaOptions roberta{.layers = 3,
+                                 .heads = 2,
+                                 .width = 16,
+                                 .hidden = 24,
+                                 .vocabulary = words,
+                                 .positions = positions,
+                                 .dropout = .1};
 constexpr Gpt2Options gpt2{.layers = 3,
                            .heads = 2,
                            .width = 16,
@@ -134,6 +142,9 @@ TEST_CASE("Bert in Bf16 has the same bits under every memory policy") {
 }
 TEST_CASE("DistilBert in Bf16 has the same bits under every memory policy") {
   check<DistilBert<distilbert>>(With::nothing);
+}
+TEST_CASE("Roberta in Bf16 has the same bits under every memory policy") {
+  check<Roberta<roberta>>(With::nothing);
 }
 TEST_CASE("Seq2Seq in Bf16 has the same bits under every memory policy") {
   check<Seq2Seq<seq2seq>>(With::texts);

@@ -265,6 +265,10 @@ TEST_CASE("a share of 1 has everything predicted, and the mask is the tokenizer'
 }
 
 TEST_CASE("data without a mask, and batches without keys, are refused") {
+  const SpecialToken beyond[] = {{"<mask>", 256}};
+  CHECK_THROWS_WITH_AS((void)masked_lm({}, {256, beyond}),
+                       doctest::Contains("shows <mask> in place of hidden tokens, whose id is 256"),
+                       ArgumentError);
   CHECK_THROWS_WITH_AS((void)masked_lm({}, {256, {}}), doctest::Contains("no special token [MASK]"),
                        ArgumentError);
   CHECK_THROWS_WITH_AS((void)masked_lm({}, {256, {}}), doctest::Contains("<{.mask = 256}>"),
