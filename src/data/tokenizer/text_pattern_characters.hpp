@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of a pattern, read character by character and set by set, for the parser of its steps.
+// The text of a pattern, read by character and by set, for the parser of its steps.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace sinter::detail {
 
-constexpr std::size_t deepest_group = 30;
+inline constexpr std::size_t deepest_group = 30;  // and brackets in brackets
 
 bool is_ascii_letter(std::uint32_t code);
 
 /// What a letter of a pattern without regard to case matches. (ſ is a small s, and K is a k.)
 void add_any_case(CharacterSet& set, std::uint32_t letter);
 
+/// Reads a pattern from its begin on. What Oniguruma might read in another way is refused.
 class PatternCharacters {
  protected:
   const std::string_view pattern;
@@ -31,11 +32,13 @@ class PatternCharacters {
     at += text.size();
     return true;
   }
+  /// throws    TokenizerProblem that shows the pattern and the byte
   [[noreturn]] void refuse(std::string_view what) const;
   std::size_t well_formed_prefix() const;
   std::uint32_t next_code();
   /// \s, \p{L} and the like; nothing if a single character is escaped.
   std::optional<CharacterSet> escaped_set();
+  /// The character that stands behind a \, such as \n, \u0041 or an escaped bracket.
   std::uint32_t escaped_code();
   /// What stands behind a [, up to its ].
   CharacterSet set_in_brackets();
