@@ -216,6 +216,8 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   if (a.keep) start["keep"] = *a.keep;
   if (a.early_stop) start["early_stop"] = *a.early_stop;
   if (a.best_by) start["best_by"] = *a.best_by;
+  if (const Metric* chosen = metric_named(recipe, a.best_by.value_or(""), "--best-by"))
+    start["best_is"] = chosen->greater_is_better ? "greatest" : "lowest";
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);

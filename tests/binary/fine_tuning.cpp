@@ -63,6 +63,11 @@ TEST_CASE("a model is trained by epochs, stops early, and has the figures of its
   CHECK(trained.contains("val_accuracy"));
   CHECK(trained["best_step"].get<int>() % 5 == 0);
 
+  const Json report = fine({"report", out, "--json"}, SINTER_REVIEWS).json();
+  CHECK(report["best"] == Json{{"folder", out}, {"by", "val_f1_macro"}});
+  for (const char* key : {"best_step", "best_val_f1_macro"})
+    CHECK(report["runs"][0][key] == trained[key]);
+
   const Json found =
       fine({"eval", "--weights", out, "--data", dev, "--json"}, SINTER_REVIEWS).json();
   CHECK(found["f1_macro"] == trained["best_val_f1_macro"]);
