@@ -9,6 +9,7 @@
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
+#include "files/json_number.hpp"
 #include "report/chart_js.hpp"
 #include "report/figures.hpp"
 #include "report/headline.hpp"
@@ -85,8 +86,6 @@ void require_own_or_free(const fs::path& path) {
                   printable(path.string(), 4096)));
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
   Json list = Json::array();
   std::vector<report::Figures> figures;
@@ -94,13 +93,13 @@ std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
     const report::Figures& f = figures.emplace_back(report::figures_of(run));
     const bool chosen = std::isfinite(f.chosen), evaluated = chosen || std::isfinite(f.best);
     Json of_run{{"folder", run.name},   {"recipe", run.recipe},
-                {"steps", f.steps},     {"loss", number(f.loss)},
-                {"best_step", nullptr}, {"best_val_loss", number(f.best)}};
+                {"steps", f.steps},     {"loss", finite_or_null(f.loss)},
+                {"best_step", nullptr}, {"best_val_loss", finite_or_null(f.best)}};
     if (evaluated) of_run["best_step"] = chosen ? f.chosen_step : f.best_step;
     if (chosen) of_run["best_val_" + run.best_by] = f.chosen;
-    of_run["tokens_per_s"] = number(f.tokens_per_s);
-    of_run["examples_per_s"] = number(f.examples_per_s);
-    of_run["data_wait"] = number(f.data_wait);
+    of_run["tokens_per_s"] = finite_or_null(f.tokens_per_s);
+    of_run["examples_per_s"] = finite_or_null(f.examples_per_s);
+    of_run["data_wait"] = finite_or_null(f.data_wait);
     of_run["notes"] = run.notes;
     list.push_back(std::move(of_run));
   }

@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/training_run.hpp"
+#include "files/json_number.hpp"
 #include "sinter/hardware/device.hpp"
 #include "sinter/hardware/unplanned.hpp"
 #include "trainer/run_length.hpp"
@@ -116,9 +117,7 @@ void Run::finish(LoopEnd end) {
   if (last.validation_loss) {
     summary["val_loss"] = *last.validation_loss;
     for (const MetricValue& metric : last.metrics)
-      summary["val_" + metric.name] = std::isfinite(metric.value)
-                                          ? nlohmann::ordered_json(metric.value)
-                                          : nlohmann::ordered_json(nullptr);
+      summary["val_" + metric.name] = finite_or_null(metric.value);
     if (headline) summary[headline.key()] = headline.of(*last.validation_loss);
   }
   summary["tokens"] = last.tokens;
