@@ -87,6 +87,17 @@ TEST_CASE("a model is trained by epochs, stops early, and has the figures of its
   CHECK(found["f1_macro"].get<double>() == doctest::Approx(want.f1_macro).epsilon(1e-12));
   CHECK(found["matthews"].get<double>() == doctest::Approx(want.matthews).epsilon(1e-12));
 
+  // Texts that are too long are told of once, and counted.
+  std::string longer;
+  for (int k = 0; k < 30; ++k) longer += "very ";
+  const std::string three = write(scratch / "three", longer + "\ngood\n" + longer + "\n");
+  const Words ask{"predict", "--weights", out, "--tokenizer", folder, "--text", three};
+  const Ended told = fine(ask, SINTER_REVIEWS);
+  CHECK(told.says("three, line 1: the text is too long for the recipe's data, and was cut."));
+  CHECK(!told.says("line 3"));
+  CHECK(told.says("warning: 2 of 3 texts were too long, and were cut."));
+  CHECK(!fine(ask + Words{"--quiet"}, SINTER_REVIEWS).says("cut"));
+
   // The log, the text of eval and the export have it, too.
   bool logged = false;
   for (const Json& row : metrics(out))
