@@ -14,7 +14,7 @@ namespace sinter::detail::report {
 struct Figures {
   std::int64_t steps = 0, best_step = 0;
   double loss = Row::none, best = Row::none;  ///< the last loss, and the lowest validation loss
-  /// The best value of the metric that chooses the run's checkpoints (RunLog::best_by), if one does.
+  /// The best value of the metric that chooses checkpoints (RunLog::best_by), if one does.
   double chosen = Row::none;
   std::int64_t chosen_step = 0;
   double settled = Row::none;  ///< the moving average of the loss at the last step

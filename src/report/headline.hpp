@@ -20,8 +20,8 @@ struct Measure {
   std::string name;  ///< as the log calls it: "val_loss", "val_accuracy", or "loss" of training
   bool greater_is_better = false;
 };
-/// The metric that chooses the checkpoints of all runs that were evaluated; else the validation loss;
-/// where no run was evaluated, the training loss at the end.
+/// The metric that chooses the checkpoints of all runs that were evaluated; else the validation
+/// loss; where no run was evaluated, the training loss at the end.
 Measure measure_of(std::span<const RunLog> runs, std::span<const Figures> figures);
 
 /// The run whose figure of measure_of() is best. None if no run has it.
