@@ -43,7 +43,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(faults hosts hosts_network hosts_volume)
   sinter_unite_tests(faults ranks ranks_reading)
   sinter_unite_tests(binary training validation launched length offload pin recovery resume signals world)
-  sinter_unite_tests(binary describe options profile report tensorboard)
+  sinter_unite_tests(binary describe config options profile report tensorboard)
   sinter_unite_tests(binary predict adversarial data_paths evaluation mnist own_data torch_layers)
   sinter_unite_tests(binary fine_tuning pairs export paired_replies replies tokenize tokens train_tokenizer worded_replies)
 endif()

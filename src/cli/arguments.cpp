@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/nearest.hpp"
+#include "cli/config.hpp"
 #include "cli/flags.hpp"
 #include "cli/help.hpp"
 #include "cli/unknown_flag.hpp"
@@ -106,19 +107,46 @@ class Parser {
       arguments.runs.push_back(extra);
     }
     for (auto [option, flag] : flags)
-      if (option->count() > 0) flag->set(arguments, given_by(*option, recipe, flag->many()));
+      if (option->count() > 0) set(*flag, given_by(*option, recipe, flag->many()));
     for (auto [option, target] : options)
-      if (option->count() > 0) {
-        Given given = given_by(*option, recipe, false);
-        set_option(*target, given.flag, given.texts.front());
-        arguments.options.push_back(target->dotted());
-      }
+      if (option->count() > 0) set(*target, given_by(*option, recipe, false));
+    if (arguments.config) take_config(*arguments.config);
     // With a checkpoint, take_over() checks the options together with those that it holds.
     if (!arguments.resume) require_good_options(recipe);
     return {arguments, ""};
   }
 
  private:
+  void set(const Flag& flag, const Given& given) {
+    arguments.given[std::string(flag.name)] = given.texts;
+    flag.set(arguments, given);
+  }
+  void set(const Option& option, const Given& given) {
+    arguments.given["--" + option.dotted()] = given.texts;
+    set_option(option, given.flag, given.texts.front());
+    arguments.options.push_back(option.dotted());
+  }
+  /// Sets what a file gives and the command line does not.
+  void take_config(const std::string& file) {
+    Config config = read_config(file, arguments.verb, recipe);
+    arguments.notes += config.notes;
+    const Arguments typed = arguments;
+    for (Config::Entry& entry : config.entries) {
+      if (typed.given.contains(entry.name) || is_excluded(entry.name, typed)) continue;
+      const Given given{entry.place, std::move(entry.texts)};
+      if (const Option* option = find_option(recipe, entry.name)) {
+        set(*option, given);
+      } else {
+        set(*flag_of(entry.name), given);
+      }
+      arguments.from_config.insert(entry.name);
+    }
+  }
+  const Flag* flag_of(std::string_view name) const {
+    for (auto [option, flag] : flags)
+      if (flag->name == name) return flag;
+    return nullptr;
+  }
   void add(const Flag& flag) {
     CLI::Option* option;
     if (flag.value.empty()) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +32,16 @@ struct Arguments {
   std::vector<std::string> options;             // policy options that were given: "optimizer.lr"
   std::map<std::string, std::string> defaults;  // the recipe's values of all options
   std::vector<std::string> words;               // the command line as typed, from the verb on
-  double save_minutes = 0;                      // 0 saves by steps only
-  std::optional<int> keep;                      // number of checkpoints to keep
-  std::optional<int> early_stop;                // patience
-  std::optional<std::string> best_by;           // the metric that chooses the best checkpoint
+  /// The values of all flags and options that were given, by their names ("--steps").
+  std::map<std::string, std::vector<std::string>, std::less<>> given;
+  std::set<std::string, std::less<>> from_config;  // those of them that --config's file gives
+  std::optional<std::string> config;               // the file of --config
+  bool print_config = false;
+  std::string notes;                                // for people, on how the words were read
+  double save_minutes = 0;                          // 0 saves by steps only
+  std::optional<int> keep;                          // number of checkpoints to keep
+  std::optional<int> early_stop;                    // patience
+  std::optional<std::string> best_by;               // the metric that chooses the best checkpoint
   std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
   std::optional<Dtype> dtype;                       // of an export's weights
   int threads = 0;                                  // 0: one per usable processor

@@ -8,25 +8,20 @@
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "files/json_number.hpp"
 #include "sinter/trainer/evaluation.hpp"
+#include "trainer/example_means.hpp"
 
 namespace sinter::detail::cli {
 namespace {
 
-nlohmann::ordered_json finite_or_null(double value) {
-  if (std::isfinite(value)) return value;
-  return nullptr;
-}
-
-/// A count of examples, divided by their number.
 using ExampleFigure = std::pair<const char*, double>;
 std::vector<ExampleFigure> example_figures(const Evaluation& evaluation) {
   if (!evaluation.examples || evaluation.sequences == 0) return {};
-  const ExampleCounts& counts = *evaluation.examples;
-  const double all = double(evaluation.sequences);
-  return {{"context_length", double(counts.context) / all},
-          {"label_length", double(counts.label) / all},
-          {"truncated", counts.truncated / all}};
+  const ExampleRecord means = means_of(*evaluation.examples, evaluation.sequences);
+  std::vector<ExampleFigure> figures;
+  for (const auto& [name, field] : example_means) figures.emplace_back(name, means.*field);
+  return figures;
 }
 
 std::string json_text(const Evaluation& evaluated, const DataUnit& unit) {

@@ -74,8 +74,17 @@ void set_dtype(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
+    {"--config", "FILE",
+     "Take flags from a JSON file, as --print-config prints it, or from\n"
+     "the run.json of a run, which repeats the run in another folder.\n"
+     "Flags on the command line win. See docs/running.md.",
+     [](Arguments& a, const Given& g) { a.config = g.texts.front(); }},
+    {"--print-config", "",
+     "Print the configuration as JSON and end: each flag, null if what\n"
+     "it is by default depends on anything, and each option.",
+     [](Arguments& a, const Given&) { a.print_config = true; }},
     {"--data", "PATH...", "Files and folders to read.",
-     [](Arguments& a, const Given& g) { a.data = g.texts; },
+     [](Arguments& a, const Given& g) { a.data = g.texts; }, "",
      [](const RecipeView& r) { return r.data.paths_help; }},
     {"--skip-unreadable", "",
      "Leave out what cannot be read below a folder of --data, such as\n"
@@ -113,7 +122,7 @@ constexpr Flag flags[] = {
     {"--seed", "N",
      "train: of initial weights, shuffle and dropout; export: of\n"
      "initial weights; generate: of the sampler. Default: 0.",
-     [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }},
+     [](Arguments& a, const Given& g) { a.seed = integer<std::uint64_t>(g, 0); }, "0"},
     {"--weights", "PATH",
      "A safetensors file, a Hugging Face folder, a checkpoint or a\n"
      "run's folder: its best checkpoint, or its last if nothing was\n"
@@ -143,7 +152,7 @@ constexpr Flag flags[] = {
      "shuffled (default): the last 10% of the data is held out for\n"
      "validation, the rest is drawn in an order of the seed.\n"
      "sequential: all of the data, front to back, nothing held out.",
-     set_order},
+     set_order, "shuffled"},
     {"--threads", "N",
      "Threads to compute with; describe measures with as many.\n"
      "Default: one for each processor that the process may use.",
@@ -172,7 +181,7 @@ constexpr Flag flags[] = {
     {"--workers", "N",
      "Threads that prepare batches ahead of the step; 0: the step's own\n"
      "thread does. Any number gives the same batches. Default: 1.",
-     [](Arguments& a, const Given& g) { a.workers = integer<int>(g, 0); }},
+     [](Arguments& a, const Given& g) { a.workers = integer<int>(g, 0); }, "1"},
     {"--eval-every", "N",
      "Evaluate all that is held out after every N steps, and always\n"
      "at the end; 0: never. Default: 100, or more where evaluating\n"
@@ -182,13 +191,14 @@ constexpr Flag flags[] = {
      "Save a checkpoint after every N steps, and always at the end,\n"
      "at a new best validation loss and when a signal stops the run;\n"
      "0: only then. Default: 100.",
-     [](Arguments& a, const Given& g) { a.save_every = integer<std::int64_t>(g, 0); }},
+     [](Arguments& a, const Given& g) { a.save_every = integer<std::int64_t>(g, 0); }, "100"},
     {"--save-minutes", "M",
      "Save a checkpoint also when M minutes have passed since the last\n"
      "one. Default: 0, which is never.",
      [](Arguments& a, const Given& g) {
        a.save_minutes = number_of<double>(g.flag, g.texts.front(), 0);
-     }},
+     },
+     "0"},
     {"--validation", "PATH...",
      "Files and folders to evaluate on, in place of a tenth of --data.\n"
      "NAME=PATH begins another set, whose figures have its name in the\n"
@@ -207,7 +217,7 @@ constexpr Flag flags[] = {
     {"--keep", "K",
      "Keep the K newest checkpoints, at least 2, and the best one. A\n"
      "resumed run keeps as many as before. Default: 2.",
-     [](Arguments& a, const Given& g) { a.keep = integer<int>(g, 2); }},
+     [](Arguments& a, const Given& g) { a.keep = integer<int>(g, 2); }, "2"},
     {"--profile", "FILE",
      "Write what the steps spend their time on, as a Chrome trace (for\n"
      "Perfetto): a span for each instruction, layer call and stage of\n"
@@ -338,6 +348,12 @@ static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)
 }  // namespace
 
 std::span<const Flag> all_flags() { return flags; }
+
+bool Flag::takes_number() const {
+  constexpr std::string_view numbers[] = {"N",       "K",      "M",    "T",
+                                          "SECONDS", "FACTOR", "GB/S", "MICROSECONDS"};
+  return std::ranges::find(numbers, value) != std::end(numbers);
+}
 
 const Flag* find_flag(std::string_view name) {
   const Flag* found = std::ranges::find(flags, name, &Flag::name);

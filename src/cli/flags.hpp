@@ -23,12 +23,15 @@ struct Flag {
   std::string_view value;  // such as "N"; "PATH...": many; "[auto]": optional; "": none
   std::string_view help;
   void (*set)(Arguments&, const Given&);
+  /// What a flag that is left out means; "" if that depends on anything.
+  std::string_view usual{};
   /// A recipe's own help in place of `help`; empty if it has none. nullptr if no recipe has one.
   std::string_view (*help_of)(const RecipeView&) = nullptr;
   bool old = false;  // a former name, which is accepted but not listed
 
   bool many() const { return value.ends_with("..."); }
   bool optional() const { return value.starts_with('['); }
+  bool takes_number() const;
   /// True if the verb has this flag.
   constexpr bool of(Verb verb) const {
     for (std::string_view rest = row_of(verb).flags; !rest.empty();) {

@@ -32,13 +32,19 @@ void require_recipe_of_ranks(const RecipeView& recipe, const std::string& starte
                   started, recipe.name));
 }
 
+/// True if an option was typed. A launcher decides against what a file of --config says.
+bool is_typed(const Arguments& a, std::string_view option) {
+  const std::string flag = "--" + std::string(option);
+  return a.given.contains(flag) && !a.from_config.contains(flag);
+}
+
 void require_flags_of_ranks(const Arguments& a, const std::string& started) {
-  if (std::ranges::find(a.options, card_option) != a.options.end())
+  if (is_typed(a, card_option))
     throw UsageError(
         fmt::format("{}, each of which takes the card of its number on its host. Leave --{} out; "
                     "CUDA_VISIBLE_DEVICES says which cards there are.",
                     started, card_option));
-  if (std::ranges::find(a.options, ranks_option) != a.options.end())
+  if (is_typed(a, ranks_option))
     throw UsageError(
         fmt::format("{}, which is the number of ranks. Leave --{} out.", started, ranks_option));
   if (a.verb == Verb::train && !a.out)

@@ -27,6 +27,19 @@ constexpr OtherWord rows[] = {
     {"eval_steps eval_interval val_interval eval_freq "
      "validation_every_n_steps validate_every",
      "--eval-every"},
+    {"validation_file validation_files validation_data validation_path validation_dir "
+     "validation_dataset val_data val_file val_files val_path val_dir val_dataset valid valid_data "
+     "valid_file valid_path valid_dir valid_set dev_data dev_file dev_path dev_set eval_data "
+     "eval_file eval_files eval_path eval_dataset eval_data_path eval_data_file",
+     "--validation"},
+    {"early_stopping early_stopping_patience early_stop_patience patience validation_patience "
+     "max_patience",
+     "--early-stop"},
+    {"metric_for_best_model validation_metric best_metric best_model_metric monitor "
+     "best_checkpoint_metric early_stopping_metric",
+     "--best-by"},
+    {"config_file config_path cfg_file init_opt opt_file json_config", "--config"},
+    {"show_config dump_config", "--print-config"},
     {"save_steps save_interval save_freq checkpoint_every checkpoint_interval every_n_train_steps",
      "--save-every"},
     {"save_total_limit", "--keep"},
@@ -74,6 +87,14 @@ constexpr OtherWord rows[] = {
      "The schedule's warm-up is a number of steps, not a share of them"},
     {"min_lr lr_min eta_min end_lr", "schedule.floor",
      "The schedule's floor is a share of the highest learning rate, not a rate"},
+    {"early_stopping_threshold early_stopping_min_delta min_delta", "",
+     "By how much an evaluation must be better is the recipe's EarlyStop<{.patience, .min_delta}>. "
+     "Change it in the recipe's file and build again"},
+    {"val_split valid_split validation_split val_fraction validation_fraction val_size valid_size "
+     "validation_split_percentage",
+     "--validation",
+     "The last tenth of --data is held out and evaluated. --validation PATH names other data in "
+     "its place"},
     {"resume_from_checkpoint resume_from resume_path", "--resume --weights",
      "--resume goes on from the newest checkpoint in --out PATH and takes no path; --weights PATH "
      "starts a new run from weights"},
@@ -113,6 +134,15 @@ constexpr OtherWord rows[] = {
     {"report_to wandb wandb_project logger logging_dir log_dir tensorboard_dir", "--tensorboard",
      "`report RUN…` makes a page with the curves of runs, and --tensorboard writes an event file "
      "into the run's folder"},
+    {"load_best_model_at_end load_best save_best save_best_only save_best_model", "",
+     "The best checkpoint is always kept, and `eval`, `predict`, `generate` and `export` take it "
+     "from --weights RUN; RUN@last is the last one"},
+    {"greater_is_better maximize_best_checkpoint_metric validation_metric_mode monitor_mode", "",
+     "A metric says by itself whether more is better; --best-by NAME chooses one"},
+    {"eval_strategy evaluation_strategy", "--eval-every",
+     "--eval-every N evaluates after every N steps and after the last; 0 never does"},
+    {"save_strategy", "--save-every",
+     "--save-every N saves after every N steps and after the last; 0 saves only then"},
     {"do_train do_eval do_predict mode", "",
      "The first word says what to do: `--help` lists verbs"},
     {"compile torch_compile use_compile", "",

@@ -57,12 +57,16 @@ QuestionForm form_of(const RecipeView& recipe) {
 
 /// Predicts for each line of a file, one at a time. (Several at once would be faster for short
 /// lines. But matmuls of other sizes add in another order, so an answer would depend on its
-/// neighbours.)
-void answer(TrainerCore& trainer, Questions& questions, const AnswerForm& form) {
+/// neighbours.) Says of the first text that it was cut, and at the end how many were.
+void answer(TrainerCore& trainer, Questions& questions, const AnswerForm& form, bool quiet) {
   const bool each_row = learns_each_row(trainer.plan().model);
   HostBatch batch;
-  std::int64_t answered = 0;
+  std::int64_t answered = 0, told = 0;
   while (const std::int64_t line = questions.next(batch)) {
+    if (const bool is_first = told == 0 && questions.cut() > 0; is_first && !quiet)
+      note(fmt::format("warning: {}: the text is too long for the recipe's data, and was cut.",
+                       questions.place(line)));
+    told = questions.cut();
     Answer answer(form, questions.place(line));
     if (each_row) {
       trainer.predict_rows(batch, [&](const Prediction& part) { answer.add(part); });
@@ -76,6 +80,8 @@ void answer(TrainerCore& trainer, Questions& questions, const AnswerForm& form) 
   if (answered == 0)
     throw FileError(questions.path() +
                     " has no lines that are not blank, so there is nothing to predict.");
+  if (told > 1 && !quiet)
+    note(fmt::format("warning: {} of {} texts were too long, and were cut.", told, answered));
 }
 
 /// How answers are printed. A tokenizer names what a model of text predicts at each position.
@@ -128,7 +134,7 @@ int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, {}, a.scratch});
   const std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) note_lines(warning);
-  answer(trainer, questions, answers);
+  answer(trainer, questions, answers, a.quiet);
   return exit_done;
 }
 

@@ -153,7 +153,7 @@ void Questions::add_pair(const std::vector<std::int32_t>& ids,
   batch.second_starts.push_back(batch.second_starts.back() + std::int32_t(ids.size()));
 }
 
-void Questions::add_text(const std::string& text, HostBatch& batch) const {
+void Questions::add_text(const std::string& text, HostBatch& batch) {
   Prompt prompt = encode_(text);
   auto check = [](const std::vector<std::int32_t>& ids, std::string_view one, int below) {
     for (std::size_t k = 0; k < ids.size(); ++k)
@@ -167,11 +167,14 @@ void Questions::add_text(const std::string& text, HostBatch& batch) const {
     if (prompt.decoder.empty())
       refuse("the data policy's prompt does not say what the decoder begins with");
     check(prompt.decoder, "decoder id", form_.decoder_ids_below);
-    return add_pair(prompt.tokens, prompt.decoder, batch);
+    add_pair(prompt.tokens, prompt.decoder, batch);
+    cut_ += prompt.cut;
+    return;
   }
   if (!prompt.decoder.empty())
     refuse("the data policy's prompt has tokens for a decoder, and the model has no encoder");
   add_ids(prompt.tokens, std::move(prompt.types), batch);
+  cut_ += prompt.cut;
 }
 
 void Questions::add_line_of_ids(const nlohmann::json& line, HostBatch& batch) const {

@@ -69,6 +69,8 @@ class Questions {
   std::int64_t next(HostBatch& batch);
   /// The name of the file, for messages.
   std::string path() const { return lines_.name(); }
+  /// The number of texts so far of which the prompt lacks some, as they were too long.
+  std::int64_t cut() const { return cut_; }
   /// "FILE, line N", for messages.
   std::string place(std::int64_t line) const;
 
@@ -81,13 +83,14 @@ class Questions {
                HostBatch& batch) const;
   void add_pair(const std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& decoder_ids,
                 HostBatch& batch) const;
-  void add_text(const std::string& text, HostBatch& batch) const;
+  void add_text(const std::string& text, HostBatch& batch);
   void add_line_of_ids(const nlohmann::json& line, HostBatch& batch) const;
   void add_line_of_values(const nlohmann::json& line, HostBatch& batch) const;
 
   LinesOfFile lines_;
   QuestionForm form_;
   Encode encode_;
+  std::int64_t cut_ = 0;
 };
 
 }  // namespace sinter::detail::cli

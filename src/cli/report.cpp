@@ -9,8 +9,10 @@
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/verbs.hpp"
+#include "files/json_number.hpp"
 #include "report/chart_js.hpp"
 #include "report/figures.hpp"
+#include "report/headline.hpp"
 #include "report/page.hpp"
 #include "report/terminal.hpp"
 #include "sinter/error.hpp"
@@ -84,23 +86,27 @@ void require_own_or_free(const fs::path& path) {
                   printable(path.string(), 4096)));
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
   Json list = Json::array();
+  std::vector<report::Figures> figures;
   for (const RunLog& run : runs) {
-    const report::Figures f = report::figures_of(run);
-    list.push_back({{"folder", run.name},
-                    {"recipe", run.recipe},
-                    {"steps", f.steps},
-                    {"loss", number(f.loss)},
-                    {"best_val_loss", number(f.best)},
-                    {"tokens_per_s", number(f.tokens_per_s)},
-                    {"examples_per_s", number(f.examples_per_s)},
-                    {"data_wait", number(f.data_wait)},
-                    {"notes", run.notes}});
+    const report::Figures& f = figures.emplace_back(report::figures_of(run));
+    const bool chosen = std::isfinite(f.chosen), evaluated = chosen || std::isfinite(f.best);
+    Json of_run{{"folder", run.name},   {"recipe", run.recipe},
+                {"steps", f.steps},     {"loss", finite_or_null(f.loss)},
+                {"best_step", nullptr}, {"best_val_loss", finite_or_null(f.best)}};
+    if (evaluated) of_run["best_step"] = chosen ? f.chosen_step : f.best_step;
+    if (chosen) of_run["best_val_" + run.best_by] = f.chosen;
+    of_run["tokens_per_s"] = finite_or_null(f.tokens_per_s);
+    of_run["examples_per_s"] = finite_or_null(f.examples_per_s);
+    of_run["data_wait"] = finite_or_null(f.data_wait);
+    of_run["notes"] = run.notes;
+    list.push_back(std::move(of_run));
   }
-  return Json{{"report", printable(page.string(), 4096)}, {"runs", list}}.dump() + "\n";
+  Json best{{"folder", nullptr}, {"by", report::measure_of(runs, figures).name}};
+  if (const auto found = report::best_of(runs, figures)) best["folder"] = runs[*found].name;
+  return Json{{"report", printable(page.string(), 4096)}, {"best", best}, {"runs", list}}.dump() +
+         "\n";
 }
 
 /// Returns a run's figures and the curve of its loss, for the terminal.

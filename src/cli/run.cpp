@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <new>
 
+#include "cli/config.hpp"
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
@@ -119,6 +120,9 @@ int run_recipe(const std::function<std::shared_ptr<RecipeView>()>& recipe, int a
       take_launched_world(*view, *parsed.arguments);
       const World& world = parsed.arguments->world;
       if (world.ranks > 1) who = fmt::format("rank {}: ", world.rank);
+      if (!parsed.arguments->quiet) note_lines(parsed.arguments->notes);
+      if (parsed.arguments->print_config)
+        return is_first(*parsed.arguments) ? print_config(*view, *parsed.arguments) : exit_done;
       return call(std::move(view), *parsed.arguments);
     }
     print_result(parsed.text);

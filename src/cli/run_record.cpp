@@ -9,6 +9,7 @@
 #include <limits>
 #include <system_error>
 
+#include "cli/config.hpp"
 #include "cli/origin.hpp"
 #include "cli/validation.hpp"
 #include "files/json.hpp"
@@ -22,8 +23,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 constexpr std::uint64_t max_record_bytes = 64 << 20;
 
-bool is_utf8(const std::string& text) try {
-  (void)Json(text).dump();
+bool is_utf8(const Json& json) try {
+  (void)json.dump();
   return true;
 } catch (const Json::exception&) {
   return false;
@@ -48,6 +49,20 @@ std::vector<std::string> absolute_validation(const std::vector<std::string>& wor
     result.insert(result.end(), paths.begin(), paths.end());
   }
   return result;
+}
+
+/// The configuration that repeats a run from another folder: its paths are absolute, and it has not
+/// where the run writes, how it is shown and who has launched it.
+Json config_to_repeat(const RecipeView& recipe, const Arguments& a) {
+  Json config = config_of(recipe, a);
+  for (const char* key : {"out", "resume", "profile", "rank_timeout", "json", "quiet"})
+    config.erase(key);
+  if (!a.data.empty()) config["data"] = absolute(a.data);
+  if (!a.validation.empty()) config["validation"] = absolute_validation(a.validation);
+  for (const char* key : {"weights", "tokenizer", "scratch"})
+    if (Json& path = config[key]; path.is_string())
+      path = absolute({path.get<std::string>()}).front();
+  return config;
 }
 
 std::string words_of(const std::vector<std::string>& paths) {
@@ -201,6 +216,8 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   if (a.keep) start["keep"] = *a.keep;
   if (a.early_stop) start["early_stop"] = *a.early_stop;
   if (a.best_by) start["best_by"] = *a.best_by;
+  if (const Metric* chosen = metric_named(recipe, a.best_by.value_or(""), "--best-by"))
+    start["best_is"] = chosen->greater_is_better ? "greatest" : "lowest";
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
@@ -208,6 +225,8 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
     if (!a.validation.empty()) start["validation"] = absolute_validation(a.validation);
     start["as_text"] = a.as_text;
   }
+  if (!a.resume)
+    if (Json config = config_to_repeat(recipe, a); is_utf8(config)) start["config"] = config;
   if (const std::string kept = keep_origin(path.parent_path(), *this, recipe, a, step);
       !kept.empty()) {
     start["origin"] = kept;

@@ -41,7 +41,8 @@ class RunRecord {
   void take_over_best_by(Arguments& a) const;
 
   /// Appends this start to the record, atomically and durably: date, Sinter's version, command line
-  /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard.
+  /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard,
+  /// and of a run that begins its configuration (config.hpp).
   /// Keeps what came with weights and tokenizer before that (keep_origin()).
   /// Returns notes for people, one per line.
   /// throws    FileError if the record cannot be written, or is no regular file; and what

@@ -4,28 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <memory>
-#include <nlohmann/json.hpp>
 
-#include "cli/changes.hpp"
-#include "cli/data_request.hpp"
-#include "cli/events.hpp"
 #include "cli/launched.hpp"
 #include "cli/length.hpp"
-#include "cli/matmul_text.hpp"
 #include "cli/output.hpp"
 #include "cli/plan_text.hpp"
-#include "cli/progress.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_files.hpp"
-#include "cli/run_record.hpp"
 #include "cli/signals.hpp"
-#include "cli/validation.hpp"
-#include "cli/verbs.hpp"
-#include "sinter/files/run_folder.hpp"
-#include "sinter/hardware/device.hpp"
-#include "sinter/hardware/unplanned.hpp"
-#include "sinter/trainer/loop.hpp"
+#include "cli/training_run.hpp"
 #include "trainer/run_length.hpp"
 
 namespace sinter::detail::cli {
@@ -73,338 +60,195 @@ std::int64_t affordable_interval(std::int64_t held_out, std::int64_t tokens_per_
   return std::max(usual_interval, std::int64_t(std::ceil(steps)));
 }
 
-std::string validation_text(const DataUnit& unit, const StepRecord& last) {
-  const double loss = *last.validation_loss;
-  std::string text = fmt::format("\nValidation: {:.4f}", loss);
-  if (!unit.loss.empty()) text += fmt::format(" {}", unit.loss);
-  if (unit.headline) text += fmt::format(", {:.4f} {}", unit.headline.of(loss), unit.headline.name);
-  for (const MetricValue& metric : last.metrics)
-    text += fmt::format(", {} {:.4f}", metric.name, metric.value);
-  return text + ".";
+}  // namespace
+
+Run::Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::move(r)), a(given) {
+  check_training(*recipe, a);
+  if (a.resume_or_begin) settle_resume();
+  if (a.resume) open_to_resume();
+  const bool by_data = a.epochs || a.examples;
+  if (!by_data) settle_length(last_step(*recipe, a));
+  check_profile();
+  data = open_training_data(*recipe, a);
+  report(data.notes);
+  if (!a.validation.empty()) {
+    validation = open_validation(*recipe, a);
+    report(validation.notes);
+  }
+  if (by_data) {
+    const LengthByData counted = length_by_data(*data.training, a, resume_point());
+    length = counted.text;
+    settle_length(counted.steps);
+  } else if (!a.steps) {
+    keep_end(*data.training, resume_point());
+  }
+  ends_with_data = data.training->state().end > 0;
+  watch = DataWatch(data.changed);
+  check_evaluations();
+  trainer = std::make_unique<TrainerCore>(
+      recipe,
+      TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a), options.steps});
+  trainer->require_memory_to_train();
+  if (a.weights) report(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
+  make_loop();
 }
 
-/// One training run, from its pieces to its summary.
-class Run {
- public:
-  Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::move(r)), a(given) {
-    check_training(*recipe, a);
-    if (a.resume_or_begin) settle_resume();
-    if (a.resume) open_to_resume();
-    const bool by_data = a.epochs || a.examples;
-    if (!by_data) settle_length(last_step(*recipe, a));
-    check_profile();
-    data = open_training_data(*recipe, a);
-    report(data.notes);
-    if (!a.validation.empty()) {
-      validation = open_validation(*recipe, a);
-      report(validation.notes);
-    }
-    if (by_data) {
-      const LengthByData counted = length_by_data(*data.training, a, resume_point());
-      length = counted.text;
-      settle_length(counted.steps);
-    } else if (!a.steps) {
-      keep_end(*data.training, resume_point());
-    }
-    ends_with_data = data.training->state().end > 0;
-    watch = DataWatch(data.changed);
-    check_evaluations();
-    trainer = std::make_unique<TrainerCore>(
-        recipe, TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a),
-                                options.steps});
-    trainer->require_memory_to_train();
-    if (a.weights) report(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
-    make_loop();
-  }
+int Run::train() {
+  auto begin = std::chrono::steady_clock::now();
+  LoopEnd end = loop->run(options);
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  note_lines(folder->take_warnings());
+  if (is_first(a)) finish(end);
+  if (profile) report(profile->finish());
+  return end == LoopEnd::stopped ? exit_stopped : exit_done;
+}
 
-  int train() {
-    auto begin = std::chrono::steady_clock::now();
-    LoopEnd end = loop->run(options);
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    note_lines(folder->take_warnings());
-    if (is_first(a)) finish(end);
-    if (profile) report(profile->finish());
-    return end == LoopEnd::stopped ? exit_stopped : exit_done;
+void Run::settle_resume() {
+  a.resume = RunFolder::holds_checkpoints(*a.out);
+  if (a.resume) {
+    a.weights.reset();  // they are for a new run only
+    return;
   }
+  require_flag(!a.data.empty(), "--data PATH...", a.verb);
+  require_good_options(*recipe);
+  report(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
+}
 
- private:
-  void report(const std::string& text) const {
-    if (!a.quiet) note_lines(text);
-  }
-  /// Decides whether --resume=auto resumes or begins.
-  void settle_resume() {
-    a.resume = RunFolder::holds_checkpoints(*a.out);
-    if (a.resume) {
-      a.weights.reset();  // they are for a new run only
-      return;
-    }
-    require_flag(!a.data.empty(), "--data PATH...", a.verb);
-    require_good_options(*recipe);
-    report(fmt::format("there is no checkpoint in {}, so a new run begins.", *a.out));
-  }
-  /// Opens the run's folder, which only rank 0 writes.
-  std::unique_ptr<RunFolder> folder_at(const std::filesystem::path& path, RunFolder::Mode mode) {
-    return is_first(a) ? std::make_unique<RunFolder>(path, mode, a.keep.value_or(usual_keep))
-                       : std::make_unique<RunFolder>(RunFolder::seen(path, mode));
-  }
-  void open_to_resume() {
-    folder = folder_at(*a.out, RunFolder::Mode::resume);
-    note_lines(folder->take_warnings());
-    record.emplace(folder->path());
-    report(record->take_over_data(a));
-    record->take_over_tensorboard(a);
-    record->take_over_keep(a);
-    record->take_over_best_by(a);
-    folder->keep_newest(a.keep.value_or(usual_keep));
-    report(take_over(*folder->resume_point(), *recipe, a));
-  }
-  /// Sets the number of steps, unless its last ones could not learn.
-  void settle_length(std::int64_t steps) {
-    const std::int64_t before = std::exchange(recipe->run_steps, steps);
-    options.steps = steps;
-    if (a.resume) check_steps();
-    require_steps_that_learn(*recipe, a.resume ? resume_point()->step() : 0);
-    if (before > 0 && before != steps && recipe->stated_horizon() == 0)
-      report(fmt::format("the schedule's horizon, the run's last step, is {}, as given; it was {}.",
-                         steps, before));
-  }
-  const CheckpointReader* resume_point() const {
-    return a.resume ? &*folder->resume_point() : nullptr;
-  }
-  void check_steps() const {
-    std::int64_t step = folder->resume_point()->step();
-    if (step > options.steps)
-      throw Error(
-          fmt::format("The run in {} is at step {} already, beyond the step {} to stop at. "
-                      "Give a larger --steps (or --epochs, or --examples).",
-                      *a.out, step, options.steps));
-    if (step == options.steps)
-      report(fmt::format("the run in {} is at step {} already; a larger --steps would go on.",
-                         *a.out, step));
-  }
+std::unique_ptr<RunFolder> Run::folder_at(const std::filesystem::path& path, RunFolder::Mode mode) {
+  return is_first(a) ? std::make_unique<RunFolder>(path, mode, a.keep.value_or(usual_keep))
+                     : std::make_unique<RunFolder>(RunFolder::seen(path, mode));
+}
 
-  World world() const {
-    if (a.world.ranks == 1) return a.world;
-    const std::string point =
-        folder ? folder->resume_point()->folder().filename().string() : "none";
-    return world_with_facts(
-        a, data.training->state(),
-        {{"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
-         {"--validation", fmt::format("{}", fmt::join(a.validation, " "))},
-         {"--out", *a.out},
-         {"checkpoint to resume from", point}});
-  }
+void Run::open_to_resume() {
+  folder = folder_at(*a.out, RunFolder::Mode::resume);
+  note_lines(folder->take_warnings());
+  record.emplace(folder->path());
+  report(record->take_over_data(a));
+  record->take_over_tensorboard(a);
+  record->take_over_keep(a);
+  record->take_over_best_by(a);
+  folder->keep_newest(a.keep.value_or(usual_keep));
+  report(take_over(*folder->resume_point(), *recipe, a));
+}
 
-  /// Refuses a profile at or below a data path: it would overwrite text, or the next run would read
-  /// it as text.
-  void check_profile() const {
-    if (!a.profile) return;
-    namespace fs = std::filesystem;
-    std::error_code ignored;
-    const auto is_below = [&](const fs::path& path) {
-      const fs::path folder = fs::weakly_canonical(path, ignored);
-      const fs::path file = fs::weakly_canonical(fs::absolute(*a.profile, ignored), ignored);
-      return std::ranges::mismatch(folder, file).in1 == folder.end();
-    };
-    if (a.out && is_below(fs::absolute(*a.out, ignored))) return;  // a run's folder is left out
-    for (const std::string& path : a.data)
-      if (is_below(fs::absolute(path, ignored)))
-        throw UsageError(fmt::format(
-            "--profile {} is {} {}, so that it would be read as text. Name a file elsewhere.",
-            *a.profile, fs::is_directory(path, ignored) ? "below the data path" : "the data path",
-            path));
-  }
+void Run::settle_length(std::int64_t steps) {
+  const std::int64_t before = std::exchange(recipe->run_steps, steps);
+  options.steps = steps;
+  if (a.resume) check_steps();
+  require_steps_that_learn(*recipe, a.resume ? resume_point()->step() : 0);
+  if (before > 0 && before != steps && recipe->stated_horizon() == 0)
+    report(fmt::format("the schedule's horizon, the run's last step, is {}, as given; it was {}.",
+                       steps, before));
+}
 
-  void check_evaluations() const {
-    const std::string_view policy = recipe->acts_on_evaluations;
-    if (policy.empty()) return;
-    if (a.evaluate_every == 0)
+const CheckpointReader* Run::resume_point() const {
+  return a.resume ? &*folder->resume_point() : nullptr;
+}
+
+void Run::check_steps() const {
+  std::int64_t step = folder->resume_point()->step();
+  if (step > options.steps)
+    throw Error(
+        fmt::format("The run in {} is at step {} already, beyond the step {} to stop at. "
+                    "Give a larger --steps (or --epochs, or --examples).",
+                    *a.out, step, options.steps));
+  if (step == options.steps)
+    report(fmt::format("the run in {} is at step {} already; a larger --steps would go on.", *a.out,
+                       step));
+}
+
+World Run::world() const {
+  if (a.world.ranks == 1) return a.world;
+  const std::string point = folder ? folder->resume_point()->folder().filename().string() : "none";
+  return world_with_facts(
+      a, data.training->state(),
+      {{"--eval-every", a.evaluate_every ? std::to_string(*a.evaluate_every) : "default"},
+       {"--validation", fmt::format("{}", fmt::join(a.validation, " "))},
+       {"--out", *a.out},
+       {"checkpoint to resume from", point}});
+}
+
+void Run::check_profile() const {
+  if (!a.profile) return;
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const auto is_below = [&](const fs::path& path) {
+    const fs::path folder = fs::weakly_canonical(path, ignored);
+    const fs::path file = fs::weakly_canonical(fs::absolute(*a.profile, ignored), ignored);
+    return std::ranges::mismatch(folder, file).in1 == folder.end();
+  };
+  if (a.out && is_below(fs::absolute(*a.out, ignored))) return;  // a run's folder is left out
+  for (const std::string& path : a.data)
+    if (is_below(fs::absolute(path, ignored)))
       throw UsageError(fmt::format(
-          "The recipe's {} acts on validation losses, and --eval-every 0 asks for none, "
-          "so it would never act. Leave the flag out, or give the recipe another {}.",
-          policy, policy));
-    if (data.evaluation || validation.stage) return;
-    if (a.order != Order::sequential)
-      throw Error(
-          fmt::format("The recipe's {} acts on validation losses, and its data hold nothing out to "
-                      "evaluate, so it would never act. Give the recipe another {}.",
-                      policy, policy));
+          "--profile {} is {} {}, so that it would be read as text. Name a file elsewhere.",
+          *a.profile, fs::is_directory(path, ignored) ? "below the data path" : "the data path",
+          path));
+}
+
+void Run::check_evaluations() const {
+  const std::string_view policy = recipe->acts_on_evaluations;
+  if (policy.empty()) return;
+  if (a.evaluate_every == 0)
     throw UsageError(
-        fmt::format("The recipe's {} acts on validation losses, and --order sequential holds "
-                    "nothing out to evaluate, so it would never act. Leave --order out, or give "
-                    "the recipe another {}.",
+        fmt::format("The recipe's {} acts on validation losses, and --eval-every 0 asks for none, "
+                    "so it would never act. Leave the flag out, or give the recipe another {}.",
                     policy, policy));
+  if (data.evaluation || validation.stage) return;
+  if (a.order != Order::sequential)
+    throw Error(
+        fmt::format("The recipe's {} acts on validation losses, and its data hold nothing out to "
+                    "evaluate, so it would never act. Give the recipe another {}.",
+                    policy, policy));
+  throw UsageError(
+      fmt::format("The recipe's {} acts on validation losses, and --order sequential holds "
+                  "nothing out to evaluate, so it would never act. Leave --order out, or give "
+                  "the recipe another {}.",
+                  policy, policy));
+}
+
+ReadStage Run::read_stage() {
+  if (a.workers > 1 && !data.training->divides())
+    report(
+        fmt::format("the source of these data gives its batches one after the other: 1 worker "
+                    "prepares them, not {}.",
+                    a.workers));
+  return {*std::move(data.training), {.depth = std::max(4, 2 * a.workers), .workers = a.workers}};
+}
+
+void Run::make_loop() {
+  ReadStage read = read_stage();
+  EvaluateStage evaluate = std::move(validation.stage);
+  if (!evaluate && data.evaluation) evaluate = std::move(*data.evaluation);
+  if (a.evaluate_every == 0) evaluate = {};
+  is_evaluated = bool(evaluate);
+  catch_stop_signals();  // before this a signal just ends the program
+  if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());
+  options.profile = profile ? &*profile : nullptr;
+  if (!folder) {
+    std::filesystem::path path =
+        a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe->name);
+    using Mode = RunFolder::Mode;
+    folder = folder_at(path, a.resume_or_begin && is_first(a) ? Mode::either : Mode::fresh);
+    note_lines(folder->take_warnings());
+    if (folder->resume_point())
+      throw Error(
+          fmt::format("Another run has just saved a checkpoint in {}. Start this one again.",
+                      folder->path().string()));
   }
-
-  ReadStage read_stage() {
-    if (a.workers > 1 && !data.training->divides())
-      report(
-          fmt::format("the source of these data gives its batches one after the other: 1 worker "
-                      "prepares them, not {}.",
-                      a.workers));
-    return {*std::move(data.training), {.depth = std::max(4, 2 * a.workers), .workers = a.workers}};
+  loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
+  options.evaluate_every = a.evaluate_every.value_or(affordable_interval(
+      a.validation.empty() ? data.evaluation_size : validation.size, tokens_per_step(*recipe)));
+  options.best_by = a.best_by.value_or("");
+  if (a.early_stop) {
+    options.early_stop = recipe->early_stop().value_or(EarlyStopping{});
+    options.early_stop->patience = *a.early_stop;
   }
-
-  void make_loop() {
-    ReadStage read = read_stage();
-    EvaluateStage evaluate = std::move(validation.stage);
-    if (!evaluate && data.evaluation) evaluate = std::move(*data.evaluation);
-    if (a.evaluate_every == 0) evaluate = {};
-    is_evaluated = bool(evaluate);
-    catch_stop_signals();  // before this a signal just ends the program
-    if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());
-    options.profile = profile ? &*profile : nullptr;
-    if (!folder) {
-      std::filesystem::path path =
-          a.out ? std::filesystem::path(*a.out) : make_run_folder(recipe->name);
-      using Mode = RunFolder::Mode;
-      folder = folder_at(path, a.resume_or_begin && is_first(a) ? Mode::either : Mode::fresh);
-      note_lines(folder->take_warnings());
-      if (folder->resume_point())
-        throw Error(
-            fmt::format("Another run has just saved a checkpoint in {}. Start this one again.",
-                        folder->path().string()));
-    }
-    loop = std::make_unique<Loop>(*trainer, std::move(read), std::move(evaluate), folder.get());
-    options.evaluate_every = a.evaluate_every.value_or(affordable_interval(
-        a.validation.empty() ? data.evaluation_size : validation.size, tokens_per_step(*recipe)));
-    options.best_by = a.best_by.value_or("");
-    if (a.early_stop) {
-      options.early_stop = recipe->early_stop().value_or(EarlyStopping{});
-      options.early_stop->patience = *a.early_stop;
-    }
-    options.save_every = a.save_every.value_or(usual_interval);
-    options.save_minutes = a.save_minutes;
-    options.stop = [] { return stop_signals() > 0; };
-    if (is_first(a)) make_reports();
-  }
-
-  /// Makes the reports of rank 0, beside checkpoints.
-  void make_reports() {
-    if (!record) record.emplace(folder->path());
-    report(record->add_start(*recipe, a, a.binary, trainer->steps()));
-    Progress::Scale scale{options.steps, double(recipe->plan->flops_per_token)};
-    std::FILE* to = a.quiet ? nullptr : a.json ? stderr : stdout;
-    if (to) print_if_possible(to, header());
-    progress = std::make_unique<Progress>(to, scale);
-    if (a.tensorboard)
-      events.emplace(folder->path(), trainer->steps(), header(), scale.flops_per_token);
-    options.on_step = [this](const StepRecord& record) {
-      if (events) events->step(record);
-      progress->step(record, loop->state().best_step);
-      report_unplanned_memory();
-      progress->warn_once(watch.look());
-      if (events) progress->warn_once(events->take_warnings());
-    };
-    options.on_warning = [this](const std::string& text) { progress->warn(text); };
-    options.on_save = [this](const auto&) {
-      if (events) events->sync();
-      note_lines(folder->take_warnings());
-    };
-  }
-
-  /// Reports, after the first step, the memory that layers took outside the arena.
-  void report_unplanned_memory() {
-    const std::int64_t bytes = std::exchange(measured, true) ? 0 : unplanned_bytes();
-    if (bytes > 0)
-      progress->line(fmt::format("note    layers took {} beside the arena in the first step",
-                                 bytes_text(bytes)));
-  }
-
-  std::string header() const {
-    std::string text = recipe_text(*recipe) + plan_text(*recipe);
-    text += fmt::format("device  {}\n", device_text(trainer->settings().threads));
-    text += matmul_text(matmul_of(*recipe));
-    text += changes_text(*recipe, a);
-    text += fmt::format("data    {}\n{}", data.text, validation.text);
-    auto often = [](std::int64_t steps) {
-      return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
-    };
-    text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
-                        trainer->steps() + 1, options.steps, often(options.save_every));
-    if (is_evaluated) text += ", validation " + often(options.evaluate_every);
-    for (const std::string& note : {length, length_note(*recipe)})
-      if (!note.empty()) text += fmt::format("\nlength  {}", note);
-    return text + "\n\n";
-  }
-
-  std::string end_text(LoopEnd end) const {
-    if (end == LoopEnd::stopped) return "Stopped";
-    if (end == LoopEnd::finished) return "Done";
-    return fmt::format("Done early: {} evaluations in a row were not better than the best one,",
-                       loop->state().waited);
-  }
-
-  void finish(LoopEnd end) {
-    progress->warn_once(watch.look(true));
-    if (events) events->sync();
-    if (events) progress->warn_once(events->take_warnings());
-    progress->end();
-    const StepRecord& last = loop->state().last;
-    std::string checkpoint = folder->newest_good().string();
-    if (end != LoopEnd::stopped && last.validation_loss)
-      progress->line(validation_text(recipe->data.unit, last));
-    const LoopState& state = loop->state();
-    const bool has_best = std::isfinite(state.best);
-    progress->line(fmt::format(
-        "{} after {} steps; saved in {}{}", end_text(end), trainer->steps(), checkpoint,
-        has_best
-            ? fmt::format("; the best is step {}, with a {} of {:.4f}", state.best_step,
-                          state.best_by.empty() ? "validation loss" : state.best_by, state.best)
-            : ""));
-    if (end == LoopEnd::stopped)
-      progress->line(fmt::format(
-          "To go on{}: {} train --resume --out {}{}{}",
-          a.world.ranks > 1 ? ", with a launcher and as many ranks as you like" : "", a.binary,
-          folder->path().string(), ends_with_data ? "" : fmt::format(" --steps {}", options.steps),
-          remembers_data(a) ? "" : " --data …"));
-    if (!a.json) return;
-    const Figure& headline = recipe->data.unit.headline;
-    nlohmann::ordered_json summary{
-        {"steps", trainer->steps()}, {"loss", nullptr}, {"val_loss", nullptr}};
-    if (last.step > 0) summary["loss"] = last.loss;
-    if (headline) summary[headline.key()] = nullptr;
-    if (last.validation_loss) {
-      summary["val_loss"] = *last.validation_loss;
-      for (const MetricValue& metric : last.metrics)
-        summary["val_" + metric.name] = std::isfinite(metric.value)
-                                            ? nlohmann::ordered_json(metric.value)
-                                            : nlohmann::ordered_json(nullptr);
-      if (headline) summary[headline.key()] = headline.of(*last.validation_loss);
-    }
-    summary["tokens"] = last.tokens;
-    summary["seconds"] = seconds;
-    summary["checkpoint"] = checkpoint;
-    summary["best_step"] = nullptr;
-    summary["best_val_loss"] = nullptr;
-    if (has_best) {
-      summary["best_step"] = state.best_step;
-      summary["best_val_" + (state.best_by.empty() ? "loss" : state.best_by)] = state.best;
-    }
-    print_result(summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  }
-
-  std::shared_ptr<RecipeView> recipe;
-  Arguments a;
-  LoopOptions options;
-  std::optional<Profile> profile;
-  std::unique_ptr<RunFolder> folder;
-  std::optional<RunRecord> record;
-  std::optional<Events> events;
-  OpenedData data;
-  Validation validation;
-  bool is_evaluated = false;
-  DataWatch watch{nullptr};
-  std::unique_ptr<TrainerCore> trainer;
-  std::unique_ptr<Loop> loop;
-  std::unique_ptr<Progress> progress;
-  double seconds = 0;
-  bool measured = false;  // true once that memory is reported
-  bool ends_with_data = false;
-  std::string length;  // what --epochs or --examples come to
-};
-
-}  // namespace
+  options.save_every = a.save_every.value_or(usual_interval);
+  options.save_minutes = a.save_minutes;
+  options.stop = [] { return stop_signals() > 0; };
+  if (is_first(a)) make_reports();
+}
 
 int train(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   return Run(std::move(recipe), a).train();

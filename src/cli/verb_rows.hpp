@@ -14,7 +14,7 @@ namespace sinter::detail::cli {
     "--steps N --epochs N --examples N --seed N --weights PATH --resume [auto] --order WORD "    \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch --workers N "       \
     "--eval-every N --best-by NAME --early-stop N --save-every N --save-minutes M --keep K "     \
-    "--profile FILE --tensorboard --tokenizer PATH --json --quiet",                              \
+    "--profile FILE --tensorboard --tokenizer PATH --config FILE --print-config --json --quiet", \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
     "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \

@@ -69,6 +69,17 @@ void add_metric_charts(std::span<const RunLog> runs, std::span<const std::string
                                      std::move(series), Look::exact));
 }
 
+/// Keeps what an evaluation says of the metric that chooses the checkpoints.
+void take_chosen(const RunLog& run, const Row& row, Figures& figures) {
+  const auto found = row.metrics.find(run.best_by);
+  if (found == row.metrics.end() || !std::isfinite(found->second)) return;
+  const bool better =
+      run.greater_is_better ? found->second > figures.chosen : found->second < figures.chosen;
+  if (!better && std::isfinite(figures.chosen)) return;
+  figures.chosen = found->second;
+  figures.chosen_step = row.step;
+}
+
 }  // namespace
 
 std::vector<Point> column(const RunLog& run, double Row::* value) {
@@ -94,6 +105,7 @@ Figures figures_of(const RunLog& run) {
       figures.best = row.validation_loss;
       figures.best_step = row.step;
     }
+    take_chosen(run, row, figures);
   }
   figures.settled = settled_loss(run);
   figures.tokens_per_s = median_of(run, &Row::tokens_per_s);

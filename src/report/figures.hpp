@@ -14,7 +14,10 @@ namespace sinter::detail::report {
 struct Figures {
   std::int64_t steps = 0, best_step = 0;
   double loss = Row::none, best = Row::none;  ///< the last loss, and the lowest validation loss
-  double settled = Row::none;                 ///< the moving average of the loss at the last step
+  /// The best value of the metric that chooses checkpoints (RunLog::best_by), if one does.
+  double chosen = Row::none;
+  std::int64_t chosen_step = 0;
+  double settled = Row::none;  ///< the moving average of the loss at the last step
   double tokens = Row::none, seconds = 0;
   double tokens_per_s = Row::none, examples_per_s = Row::none;  ///< medians
   /// The median wait of a step for its batch, divided by the median time of a step.

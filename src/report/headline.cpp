@@ -12,24 +12,28 @@
 namespace sinter::detail::report {
 namespace {
 
-using Losses = std::vector<double>;
+bool was_evaluated(const Figures& f) { return std::isfinite(f.best) || std::isfinite(f.chosen); }
 
-bool any_evaluated(std::span<const Figures> figures) {
-  return std::ranges::any_of(figures, [](const Figures& f) { return std::isfinite(f.best); });
+/// True if all runs that were evaluated have their checkpoints chosen by one metric.
+bool share_a_metric(std::span<const RunLog> runs, std::span<const Figures> figures,
+                    const RunLog& first) {
+  for (std::size_t k = 0; k < runs.size(); ++k)
+    if (was_evaluated(figures[k]) &&
+        (!std::isfinite(figures[k].chosen) || runs[k].best_by != first.best_by ||
+         runs[k].greater_is_better != first.greater_is_better))
+      return false;
+  return true;
 }
 
-/// The losses by which runs are compared; NaN for a run that has none.
-Losses compared(std::span<const Figures> figures) {
-  const auto which = any_evaluated(figures) ? &Figures::best : &Figures::settled;
-  Losses losses;
-  for (const Figures& f : figures) losses.push_back(f.*which);
-  return losses;
-}
-
-std::optional<std::size_t> lowest(const Losses& losses, std::optional<std::size_t> but = {}) {
+std::optional<std::size_t> best_but(const Measure& measure, std::span<const Figures> figures,
+                                    std::optional<std::size_t> but = {}) {
   std::optional<std::size_t> found;
-  for (std::size_t k = 0; k < losses.size(); ++k)
-    if (k != but && std::isfinite(losses[k]) && (!found || losses[k] < losses[*found])) found = k;
+  for (std::size_t k = 0; k < figures.size(); ++k) {
+    const double value = figures[k].*measure.value;
+    if (k == but || !std::isfinite(value)) continue;
+    const double held = found ? figures[*found].*measure.value : 0;
+    if (!found || (measure.greater_is_better ? value > held : value < held)) found = k;
+  }
   return found;
 }
 
@@ -66,26 +70,39 @@ std::vector<std::string> labels_of(std::span<const RunLog> runs) {
   return labels;
 }
 
-std::optional<std::size_t> best_of(std::span<const Figures> figures) {
-  return lowest(compared(figures));
+Measure measure_of(std::span<const RunLog> runs, std::span<const Figures> figures) {
+  const auto first = std::ranges::find_if(figures, was_evaluated);
+  if (first == figures.end()) return {&Figures::settled, "loss", false};
+  const RunLog& run = runs[std::size_t(first - figures.begin())];
+  if (run.best_by.empty() || !share_a_metric(runs, figures, run))
+    return {&Figures::best, "val_loss", false};
+  return {&Figures::chosen, "val_" + run.best_by, run.greater_is_better};
+}
+
+std::optional<std::size_t> best_of(std::span<const RunLog> runs, std::span<const Figures> figures) {
+  return best_but(measure_of(runs, figures), figures);
 }
 
 std::string headline_of(std::span<const RunLog> runs, std::span<const std::string> labels,
                         std::span<const Figures> figures) {
-  const auto best = best_of(figures);
+  const Measure measure = measure_of(runs, figures);
+  const auto best = best_but(measure, figures);
   if (!best) return "";
-  const Losses losses = compared(figures);
   const Figures& of = figures[*best];
+  const double value = of.*measure.value;
   std::string text = runs.size() > 1 ? fmt::format("Best run: {}. Its ", labels[*best]) : "The ";
-  text += any_evaluated(figures)
-              ? fmt::format("lowest validation loss is {:.4f}, at step {} of {}.", of.best,
-                            thousands(of.best_step), thousands(of.steps))
-              : fmt::format(
-                    "training loss after {} steps is {:.4f}, smoothed. No evaluation was "
-                    "made.",
-                    thousands(of.steps), of.settled);
-  if (const auto next = lowest(losses, best))
-    text += fmt::format(" Next is {} with {:.4f}.", labels[*next], losses[*next]);
+  if (measure.value == &Figures::settled) {
+    text += fmt::format("training loss after {} steps is {:.4f}, smoothed. No evaluation was made.",
+                        thousands(of.steps), value);
+  } else {
+    const bool chosen = measure.value == &Figures::chosen;
+    text += fmt::format("{} {} is {:.4f}, at step {} of {}.",
+                        measure.greater_is_better ? "highest" : "lowest",
+                        chosen ? runs[*best].best_by : "validation loss", value,
+                        thousands(chosen ? of.chosen_step : of.best_step), thousands(of.steps));
+  }
+  if (const auto next = best_but(measure, figures, best))
+    text += fmt::format(" Next is {} with {:.4f}.", labels[*next], figures[*next].*measure.value);
   if (!are_of_one_recipe(runs))
     text += " The runs are of several recipes, whose losses may not compare.";
   return text;

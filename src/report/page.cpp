@@ -45,10 +45,11 @@ std::string in_one_line(std::string date) {
 }
 
 std::string runs_table(std::span<const RunLog> runs, const Known& known, const Shown& shown) {
-  Table table({"run", "recipe", "steps", "last loss", "lowest validation loss", "tokens",
-               "tokens/s (median)", "GFLOP/s", "examples/s (median)", "wait for data (median)",
-               "time in steps", "starts", "begun", "Sinter"});
-  const auto best = runs.size() > 1 ? best_of(shown.figures) : std::nullopt;
+  Table table({"run", "recipe", "steps", "last loss", "lowest validation loss",
+               "best by its metric", "tokens", "tokens/s (median)", "GFLOP/s",
+               "examples/s (median)", "wait for data (median)", "time in steps", "starts", "begun",
+               "Sinter"});
+  const auto best = runs.size() > 1 ? best_of(runs, shown.figures) : std::nullopt;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const RunLog& run = runs[k];
     const Figures& f = shown.figures[k];
@@ -56,12 +57,17 @@ std::string runs_table(std::span<const RunLog> runs, const Known& known, const S
     const std::string lowest =
         std::isfinite(f.best) ? fmt::format("{} (step {})", digits(f.best), thousands(f.best_step))
                               : "";
+    const std::string chosen = std::isfinite(f.chosen)
+                                   ? fmt::format("{} {} (step {})", run.best_by, digits(f.chosen),
+                                                 thousands(f.chosen_step))
+                                   : "";
     table.add(
         {{shown.labels[k]},
          {run.recipe},
          number_cell(thousands(f.steps)),
          number_cell(digits(f.loss)),
          number_cell(lowest),
+         number_cell(chosen),
          number_cell(counted(f.tokens)),
          number_cell(counted(f.tokens_per_s)),
          number_cell(rated ? fmt::format("{:.1f}", f.tokens_per_s * known.flops_per_token / 1e9)

@@ -136,6 +136,11 @@ void read_starts(const fs::path& path, RunLog& log) try {
     log.starts.push_back({step_at(start), text_at(start, "date"), text_at(start, "version"),
                           command == start.end() ? "" : words_of(*command)});
     if (std::string recipe = text_at(start, "recipe"); !recipe.empty()) log.recipe = recipe;
+    if (start.contains("best_by")) {  // the loss, unless it says which values are better
+      const std::string is = text_at(start, "best_is");
+      log.best_by = is.empty() ? "" : text_at(start, "best_by");
+      log.greater_is_better = is == "greatest";
+    }
   }
 } catch (const JsonError& error) {
   log.notes.push_back(fmt::format("run.json is damaged: {}.", error.what()));

@@ -43,8 +43,10 @@ struct Saved {
 };
 
 struct RunLog {
-  std::string name;    ///< the folder, as it was given
-  std::string recipe;  ///< empty if nothing says it
+  std::string name;     ///< the folder, as it was given
+  std::string recipe;   ///< empty if nothing says it
+  std::string best_by;  ///< the metric that chooses the best checkpoint; empty for the loss
+  bool greater_is_better = false;  ///< of best_by
   std::vector<Row> rows;
   std::vector<Happening> happenings;
   std::vector<Start> starts;

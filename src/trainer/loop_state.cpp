@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "files/json.hpp"
+#include "files/json_number.hpp"
 #include "sinter/error.hpp"
+#include "trainer/example_means.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -14,11 +16,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::pair<const char*, double ExampleRecord::*> example_fields[] = {
-    {"examples_per_s", &ExampleRecord::examples_per_s},
-    {"padding", &ExampleRecord::padding},
-    {"context_length", &ExampleRecord::context_length},
-    {"label_length", &ExampleRecord::label_length},
-    {"truncated", &ExampleRecord::truncated}};
+    {"examples_per_s", &ExampleRecord::examples_per_s}, {"padding", &ExampleRecord::padding}};
+
+/// Calls act(name, field) for what a row says of examples.
+template <class Act>
+void for_each_example_field(Act&& act) {
+  for (const auto& [name, field] : example_fields) act(name, field);
+  for (const auto& [name, field] : example_means) act(name, field);
+}
 
 /// What stands before a metric's name in a row.
 const std::string metric_prefix = "val_";
@@ -29,13 +34,11 @@ Json json_of(const StepRecord& r) {
            {"step_ms", r.step_ms}};
   if (r.data_wait_ms) row["data_wait_ms"] = *r.data_wait_ms;
   if (r.examples)
-    for (const auto& [name, value] : example_fields) row[name] = (*r.examples).*value;
+    for_each_example_field([&](const char* name, auto field) { row[name] = (*r.examples).*field; });
   if (r.step_cpu_ms) row["step_cpu_ms"] = *r.step_cpu_ms;
   if (r.validation_loss) row["val_loss"] = *r.validation_loss;
-  for (const MetricValue& metric : r.metrics) {
-    Json& value = row[metric_prefix + metric.name];
-    if (std::isfinite(metric.value)) value = metric.value;
-  }
+  for (const MetricValue& metric : r.metrics)
+    row[metric_prefix + metric.name] = finite_or_null(metric.value);
   if (r.evaluation_ms) row["eval_ms"] = *r.evaluation_ms;
   return row;
 }
@@ -52,7 +55,8 @@ StepRecord record_of(const Json& row) {
   if (row.contains("data_wait_ms")) r.data_wait_ms = row.at("data_wait_ms").get<double>();
   if (row.contains("examples_per_s")) {
     r.examples.emplace();
-    for (const auto& [name, value] : example_fields) row.at(name).get_to((*r.examples).*value);
+    for_each_example_field(
+        [&](const char* name, auto field) { row.at(name).get_to((*r.examples).*field); });
   }
   if (row.contains("step_cpu_ms")) r.step_cpu_ms = row.at("step_cpu_ms").get<double>();
   if (row.contains("eval_ms")) r.evaluation_ms = row.at("eval_ms").get<double>();
@@ -79,10 +83,9 @@ StepRecord StepRecord::from_json(std::string_view json) try {
 
 void add_loop_state(Json& info, const LoopState& state, const SamplerState& data) {
   Json loop{{"last", json_of(state.last)},
-            {"best", nullptr},
+            {"best", finite_or_null(state.best)},
             {"best_step", state.best_step},
             {"evaluation_due", state.evaluation_due}};
-  if (std::isfinite(state.best)) loop["best"] = state.best;
   if (!state.best_by.empty()) loop["best_by"] = state.best_by;
   if (std::isfinite(state.patient_best))
     loop["early_stop"] = {{"best", state.patient_best}, {"waited", state.waited}};

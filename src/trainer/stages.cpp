@@ -15,6 +15,7 @@
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "trainer/background.hpp"
+#include "trainer/example_means.hpp"
 #include "trainer/loop_state.hpp"
 #include "trainer/shared_save.hpp"
 
@@ -45,13 +46,10 @@ void require_shape(const BatchShapes& shapes, const ReadBatch& read) {
 /// Returns the record of a step's examples, if the source has counted them.
 std::optional<ExampleRecord> record_of(const HostBatch& batch, double ms) {
   if (!batch.examples || batch.sequences() == 0) return std::nullopt;
-  const ExampleCounts& counts = *batch.examples;
-  const double examples = batch.sequences();
-  return ExampleRecord{.examples_per_s = ms > 0 ? examples / ms * 1000 : 0,
-                       .padding = double(counts.padding) / double(batch.all_rows()),
-                       .context_length = double(counts.context) / examples,
-                       .label_length = double(counts.label) / examples,
-                       .truncated = counts.truncated / examples};
+  ExampleRecord record = means_of(*batch.examples, batch.sequences());
+  record.examples_per_s = ms > 0 ? batch.sequences() / ms * 1000 : 0;
+  record.padding = double(batch.examples->padding) / double(batch.all_rows());
+  return record;
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {

@@ -86,6 +86,11 @@ TEST_CASE("a word of another trainer is accepted where it means one flag") {
         std::string::npos);
   CHECK(shown({"describe", "--warmup_steps", "7"}).find("schedule.warmup             7 ") !=
         std::string::npos);
+  refuses({"train", "--early_stopping_patience", "0"}, "--early-stop takes a whole number of at");
+  refuses({"train", "--val-data", "A B=a"}, "train needs --data PATH");
+  refuses({"train", "--data", "x", "--validation_file", "A B=a"},
+          "--validation A B=a: 'A B' cannot");
+  refuses({"train", "--config-file", "none", "--init-opt", "none"}, "--config is given 2 times");
   refuses({"train", "--max-steps", "0"}, "--steps takes a whole number of at least 1");
   refuses({"train", "--lr", "1", "--optimizer.lr", "1"}, "--optimizer.lr is given 2 times");
   refuses({"train", "--data", "--lr", "1"}, "--data needs a value, but '--lr' follows it");
@@ -109,6 +114,11 @@ TEST_CASE("a word of another trainer that is no flag here is answered") {
           "--n-layers is --model.layers here. That is no flag: model.layers is part "
           "of the recipe's type. Its value is 2.");
   answers("--momentum", "it would be optimizer.momentum, which this recipe's optimizer, AdamW, ");
+  answers("--load-best-model-at-end", "The best checkpoint is always kept");
+  answers("--early_stopping_threshold", "the recipe's EarlyStop<{.patience, .min_delta}>");
+  answers("--validation-split", "The last tenth of --data is held out");
+  answers("--greater-is-better", "A metric says by itself whether more is better");
+  answers("--eval_strategy", "--eval-every N evaluates after every N steps");
   answers("-lr", "train has no flag '-lr'; write --optimizer.lr.");
   answers("--trainer.max_steps", "write --steps.");
   refuses({"eval", "--lr", "1"}, "That is a flag of train and describe, not of eval.");

@@ -63,6 +63,11 @@ TEST_CASE("a model is trained by epochs, stops early, and has the figures of its
   CHECK(trained.contains("val_accuracy"));
   CHECK(trained["best_step"].get<int>() % 5 == 0);
 
+  const Json report = fine({"report", out, "--json"}, SINTER_REVIEWS).json();
+  CHECK(report["best"] == Json{{"folder", out}, {"by", "val_f1_macro"}});
+  for (const char* key : {"best_step", "best_val_f1_macro"})
+    CHECK(report["runs"][0][key] == trained[key]);
+
   const Json found =
       fine({"eval", "--weights", out, "--data", dev, "--json"}, SINTER_REVIEWS).json();
   CHECK(found["f1_macro"] == trained["best_val_f1_macro"]);
@@ -81,6 +86,17 @@ TEST_CASE("a model is trained by epochs, stops early, and has the figures of its
   CHECK(found["accuracy"].get<double>() == doctest::Approx(want.accuracy).epsilon(1e-12));
   CHECK(found["f1_macro"].get<double>() == doctest::Approx(want.f1_macro).epsilon(1e-12));
   CHECK(found["matthews"].get<double>() == doctest::Approx(want.matthews).epsilon(1e-12));
+
+  // Texts that are too long are told of once, and counted.
+  std::string longer;
+  for (int k = 0; k < 30; ++k) longer += "very ";
+  const std::string three = write(scratch / "three", longer + "\ngood\n" + longer + "\n");
+  const Words ask{"predict", "--weights", out, "--tokenizer", folder, "--text", three};
+  const Ended told = fine(ask, SINTER_REVIEWS);
+  CHECK(told.says("three, line 1: the text is too long for the recipe's data, and was cut."));
+  CHECK(!told.says("line 3"));
+  CHECK(told.says("warning: 2 of 3 texts were too long, and were cut."));
+  CHECK(!fine(ask + Words{"--quiet"}, SINTER_REVIEWS).says("cut"));
 
   // The log, the text of eval and the export have it, too.
   bool logged = false;

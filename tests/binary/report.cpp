@@ -61,6 +61,8 @@ TEST_CASE("report writes a page into the first run's folder, and again") {
   CHECK(json["runs"][0]["steps"] == 14);
   CHECK(json["runs"][0]["recipe"] == "small");
   CHECK(json["runs"][0]["loss"] == metrics(a).back()["loss"]);
+  CHECK(json["best"] == Json{{"folder", a}, {"by", "val_loss"}});
+  CHECK(json["runs"][0]["best_step"].is_number());
   CHECK(has(content(a + "/report.html"), "no run here is of the recipe rows"));
 }
 

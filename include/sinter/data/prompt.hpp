@@ -16,7 +16,7 @@ struct Prompt {
   /// The first tokens of the decoder of an encoder-decoder, whose encoder reads `tokens`; empty for
   /// other models.
   std::vector<std::int32_t> decoder{};
-  bool cut = false;  ///< true if the text was too long, and `tokens` lacks its first ones
+  bool cut = false;  ///< true if the text was too long, and `tokens` lacks some of it
 };
 
 }  // namespace sinter

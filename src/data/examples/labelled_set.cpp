@@ -192,7 +192,7 @@ Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm 
   HostBatch batch;
   batch.ids.resize(std::size_t(set.inputs()));
   set.append(batch, 0, form.context);
-  Prompt prompt{.tokens = std::move(batch.ids[0])};
+  Prompt prompt{.tokens = std::move(batch.ids[0]), .cut = set.figures().cut > 0};
   if (form.types) prompt.types = std::move(batch.ids[1]);
   return prompt;
 }

@@ -81,6 +81,20 @@ TEST_CASE("a text has the types that its prompt gives, which must fit, too") {
   CHECK(refusal("a", typed({0})).find("it has 3 ids and 1 token types") != std::string::npos);
 }
 
+TEST_CASE("texts are counted of which the prompt lacks some") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "lines";
+  std::ofstream(path) << "a\nlong\nb\nlonger\n";
+  Questions questions(path, form, [](const std::string& text) {
+    return Prompt{.tokens = {5}, .cut = text.size() > 1};
+  });
+  HostBatch batch;
+  for (const std::int64_t cut : {0, 1, 1, 2}) {
+    CHECK(questions.next(batch) > 0);
+    CHECK(questions.cut() == cut);
+  }
+}
+
 TEST_CASE("an encoder's ids are on axis 1, and its decoder's on axis 0") {
   const HostBatch batch = read(R"({"ids": [8, 0, 3], "decoder_ids": [6]})"
                                "\n"

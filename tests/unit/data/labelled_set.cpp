@@ -253,6 +253,8 @@ TEST_CASE("a prompt is a sequence without its class; a pair's texts have a tab b
   const Prompt one = labelled_prompt(byte_tokenizer(), 258, {.context = 5}, "abcd");
   CHECK(shown(one.tokens) == "[abc|");
   CHECK(one.types.empty());
+  CHECK(one.cut);
+  CHECK(!labelled_prompt(byte_tokenizer(), 258, {.context = 6}, "abcd").cut);
   const LabelledForm pairs{.context = 9, .pairs = true, .types = true};
   const Prompt pair = labelled_prompt(byte_tokenizer(), 258, pairs, "a\tbc");
   CHECK(shown(pair.tokens) == "[a|bc|");

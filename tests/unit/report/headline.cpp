@@ -36,6 +36,26 @@ TEST_CASE("the best run has the lowest validation loss of all its evaluations") 
         "The lowest validation loss is 2.5000, at step 1,000 of 2,000.");
 }
 
+TEST_CASE("runs whose checkpoints one metric chooses are compared by it") {
+  auto chosen = [](std::string name, std::vector<double> accuracies) {
+    RunLog run = run_of(std::move(name), {3, 2, 1}, {1, 2, 3});
+    run.best_by = "accuracy";
+    run.greater_is_better = true;
+    for (std::size_t k = 0; k < accuracies.size(); ++k)
+      run.rows[k].metrics["accuracy"] = accuracies[k];
+    return run;
+  };
+  std::vector<RunLog> runs{chosen("runs/a", {.5, .75, .25}), chosen("runs/b", {Row::none, .875})};
+  CHECK(headline(runs) ==
+        "Best run: b. Its highest accuracy is 0.8750, at step 2,000 of 3,000. Next is a with "
+        "0.7500.");
+  for (RunLog& run : runs) run.greater_is_better = false;
+  CHECK(headline(runs).starts_with("Best run: a. Its lowest accuracy is 0.2500, at step 3,000 of"));
+  runs[0].best_by = "";  // its checkpoints are chosen by the loss, which both have
+  CHECK(
+      headline(runs).starts_with("Best run: a. Its lowest validation loss is 1.0000, at step 1,"));
+}
+
 TEST_CASE("without evaluations the training loss decides, and without losses nothing") {
   CHECK(headline({run_of("x/a", {3, 2}, {}), run_of("x/b", {3, 1}, {})}) ==
         "Best run: b. Its training loss after 2,000 steps is 1.0000, smoothed. No evaluation was "

@@ -154,6 +154,14 @@ TEST_CASE("a page begins with the best run, and its table marks it") {
   const std::string text = page(runs, known_of({true, true}));
   CHECK(contains(text, "<p class=\"headline\">Best run: b. Its lowest validation loss is 2.0000"));
   CHECK(contains(text, "<tr class=\"best\"><th scope=\"row\">b</th>"));
+  CHECK(!contains(text, "best by its metric"));
+  for (RunLog& run : runs) run.best_by = "accuracy", run.greater_is_better = true;
+  runs[0].rows[3].metrics["accuracy"] = 0.75;
+  runs[1].rows[2].metrics["accuracy"] = 0.5;
+  const std::string by_metric = page(runs, known_of({true, true}));
+  CHECK(contains(by_metric, "Best run: a. Its highest accuracy is 0.7500, at step 4 of 4."));
+  CHECK(contains(by_metric, "<tr class=\"best\"><th scope=\"row\">a</th>"));
+  CHECK(contains(by_metric, "data-name=\"best by its metric\">accuracy 0.75 (step 4)</td>"));
 }
 
 TEST_CASE("a time stays in one line") {
