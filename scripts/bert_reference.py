@@ -34,6 +34,17 @@ MODELS = {
         transformers.DistilBertConfig(**DISTILBERT)),
     "distilbert_classes": lambda: transformers.DistilBertForSequenceClassification(
         transformers.DistilBertConfig(**DISTILBERT, num_labels=LABELS)),
+    "bert_numbers": lambda: transformers.BertForSequenceClassification(
+        transformers.BertConfig(**BERT, num_labels=LABELS, problem_type="regression")),
+    "bert_several": lambda: transformers.BertForSequenceClassification(
+        transformers.BertConfig(**BERT, num_labels=LABELS,
+                                problem_type="multi_label_classification")),
+    "bert_tokens": lambda: transformers.BertForTokenClassification(
+        transformers.BertConfig(**BERT, num_labels=LABELS)),
+    "distilbert_number": lambda: transformers.DistilBertForSequenceClassification(
+        transformers.DistilBertConfig(**DISTILBERT, num_labels=1)),
+    "distilbert_tokens": lambda: transformers.DistilBertForTokenClassification(
+        transformers.DistilBertConfig(**DISTILBERT, num_labels=LABELS)),
 }
 
 
@@ -49,15 +60,23 @@ def set_weights(model):
             parameter.copy_(value.reshape(parameter.shape))
 
 
-def batch(tokens_are_predicted):
-    """Ids, types and what is predicted of each sequence; tests/unit/model/bert.cpp makes the same."""
+def batch(kind):
+    """Ids, types and what is predicted of each sequence; tests/unit/model/bert.cpp and label_kinds.cpp
+    make the same."""
     # Id 0 is left out: transformers takes it for padding, whose embedding gets no gradient.
     ids = [[1 + (row * 7 + s * 5 + 3) % (VOCABULARY - 1) for row in range(n)]
            for s, n in enumerate(LENGTHS)]
     types = [[int(row >= n // 2) for row in range(n)] for n in LENGTHS]
-    if tokens_are_predicted:
-        targets = [[(row * 3 + s) % VOCABULARY if row % 3 == 1 or n == 1 else -100
+    if kind in ("masked", "tokens"):
+        below = VOCABULARY if kind == "masked" else LABELS
+        targets = [[(row * 3 + s) % below if row % 3 == 1 or n == 1 else -100
                     for row in range(n)] for s, n in enumerate(LENGTHS)]
+    elif kind == "number":
+        targets = [s * 0.5 - 1 for s in range(len(LENGTHS))]
+    elif kind == "numbers":
+        targets = [[s * 0.5 - 1 + k * 0.25 for k in range(LABELS)] for s in range(len(LENGTHS))]
+    elif kind == "several":
+        targets = [[float((s + k) % 2) for k in range(LABELS)] for s in range(len(LENGTHS))]
     else:
         targets = [s % LABELS for s in range(len(LENGTHS))]
     return ids, types, targets
@@ -70,8 +89,9 @@ def padded(rows, fill):
 def describe(name, model):
     model = model.double().train()
     set_weights(model)
-    masked, pairs = name.endswith("masked"), name.endswith("pairs")
-    ids, types, targets = batch(masked)
+    kind = name.split("_")[1]
+    of_rows, pairs = kind in ("masked", "tokens"), kind == "pairs"
+    ids, types, targets = batch(kind)
     inputs = {"input_ids": padded(ids, 0), "attention_mask": padded([[1] * n for n in LENGTHS], 0)}
     if pairs:
         inputs["token_type_ids"] = padded(types, 0)
@@ -82,11 +102,13 @@ def describe(name, model):
         if pairs:
             alone["token_type_ids"] = torch.tensor([types[s]])
         logits = model(**alone).logits
-        beside = together[s:s + 1, :n] if masked else together[s:s + 1]
+        beside = together[s:s + 1, :n] if of_rows else together[s:s + 1]
         assert torch.allclose(logits, beside, rtol=0, atol=1e-12), name
         lines += [" ".join(f"{x:.9e}" for x in row) for row in logits.reshape(-1, logits.shape[-1])]
 
-    inputs["labels"] = padded(targets, -100) if masked else torch.tensor(targets)
+    inputs["labels"] = padded(targets, -100) if of_rows else torch.tensor(targets)
+    if inputs["labels"].is_floating_point():
+        inputs["labels"] = inputs["labels"].double()
     groups = [[p for p in model.parameters() if p.dim() > 1],
               [p for p in model.parameters() if p.dim() == 1]]
     optimizer = torch.optim.AdamW([{"params": groups[0], "weight_decay": 0.1},
