@@ -2,6 +2,7 @@
 #include "sinter/kernels/binary_cross_entropy.hpp"
 
 #include "hardware/cuda/sums.hpp"
+#include "kernels/cuda/each_element.hpp"
 #include "kernels/elements.hpp"
 
 namespace sinter::kernel {
