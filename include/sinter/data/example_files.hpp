@@ -130,8 +130,8 @@ OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
 
 /// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a label of
-/// the columns' kind (whatever the form's is), in the form of LabelledSet. Throws what open_table() and LabelledSet throw, and FileError for a
-/// label that is none and for Parquet.
+/// the columns' kind (whatever the form's is), in the form of LabelledSet. Throws what open_table()
+/// and LabelledSet throw, and FileError for a label that is none and for Parquet.
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule);
 
