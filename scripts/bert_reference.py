@@ -41,6 +41,20 @@ MODELS = {
         transformers.RobertaConfig(**ROBERTA)),
     "roberta_classes": lambda: transformers.RobertaForSequenceClassification(
         transformers.RobertaConfig(**ROBERTA, num_labels=LABELS)),
+    "roberta_several": lambda: transformers.RobertaForSequenceClassification(
+        transformers.RobertaConfig(**ROBERTA, num_labels=LABELS,
+                                   problem_type="multi_label_classification")),
+    "bert_numbers": lambda: transformers.BertForSequenceClassification(
+        transformers.BertConfig(**BERT, num_labels=LABELS, problem_type="regression")),
+    "bert_several": lambda: transformers.BertForSequenceClassification(
+        transformers.BertConfig(**BERT, num_labels=LABELS,
+                                problem_type="multi_label_classification")),
+    "bert_tokens": lambda: transformers.BertForTokenClassification(
+        transformers.BertConfig(**BERT, num_labels=LABELS)),
+    "distilbert_number": lambda: transformers.DistilBertForSequenceClassification(
+        transformers.DistilBertConfig(**DISTILBERT, num_labels=1)),
+    "distilbert_tokens": lambda: transformers.DistilBertForTokenClassification(
+        transformers.DistilBertConfig(**DISTILBERT, num_labels=LABELS)),
 }
 
 
@@ -56,16 +70,23 @@ def set_weights(model):
             parameter.copy_(value.reshape(parameter.shape))
 
 
-def batch(tokens_are_predicted, pad):
+def batch(kind, pad):
     """Ids, types and what is predicted of each sequence; tests/unit/model makes the same."""
     # Ids up to that of padding are left out: its embedding gets no gradient from transformers.
     first = pad + 1
     ids = [[first + (row * 7 + s * 5 + 3) % (VOCABULARY - first) for row in range(n)]
            for s, n in enumerate(LENGTHS)]
     types = [[int(row >= n // 2) for row in range(n)] for n in LENGTHS]
-    if tokens_are_predicted:
-        targets = [[(row * 3 + s) % VOCABULARY if row % 3 == 1 or n == 1 else -100
+    if kind in ("masked", "tokens"):
+        below = VOCABULARY if kind == "masked" else LABELS
+        targets = [[(row * 3 + s) % below if row % 3 == 1 or n == 1 else -100
                     for row in range(n)] for s, n in enumerate(LENGTHS)]
+    elif kind == "number":
+        targets = [s * 0.5 - 1 for s in range(len(LENGTHS))]
+    elif kind == "numbers":
+        targets = [[s * 0.5 - 1 + k * 0.25 for k in range(LABELS)] for s in range(len(LENGTHS))]
+    elif kind == "several":
+        targets = [[float((s + k) % 2) for k in range(LABELS)] for s in range(len(LENGTHS))]
     else:
         targets = [s % LABELS for s in range(len(LENGTHS))]
     return ids, types, targets
@@ -78,9 +99,10 @@ def padded(rows, fill):
 def describe(name, model):
     model = model.double().train()
     set_weights(model)
-    masked, pairs = name.endswith("masked"), name.endswith("pairs")
+    kind = name.split("_")[1]
+    of_rows, pairs = kind in ("masked", "tokens"), kind == "pairs"
     pad = model.config.pad_token_id
-    ids, types, targets = batch(masked, pad)
+    ids, types, targets = batch(kind, pad)
     inputs = {"input_ids": padded(ids, pad), "attention_mask": padded([[1] * n for n in LENGTHS], 0)}
     if pairs:
         inputs["token_type_ids"] = padded(types, 0)
@@ -91,11 +113,13 @@ def describe(name, model):
         if pairs:
             alone["token_type_ids"] = torch.tensor([types[s]])
         logits = model(**alone).logits
-        beside = together[s:s + 1, :n] if masked else together[s:s + 1]
+        beside = together[s:s + 1, :n] if of_rows else together[s:s + 1]
         assert torch.allclose(logits, beside, rtol=0, atol=1e-12), name
         lines += [" ".join(f"{x:.9e}" for x in row) for row in logits.reshape(-1, logits.shape[-1])]
 
-    inputs["labels"] = padded(targets, -100) if masked else torch.tensor(targets)
+    inputs["labels"] = padded(targets, -100) if of_rows else torch.tensor(targets)
+    if inputs["labels"].is_floating_point():
+        inputs["labels"] = inputs["labels"].double()
     groups = [[p for p in model.parameters() if p.dim() > 1],
               [p for p in model.parameters() if p.dim() == 1]]
     optimizer = torch.optim.AdamW([{"params": groups[0], "weight_decay": 0.1},

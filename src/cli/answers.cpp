@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cli/output.hpp"
@@ -43,8 +44,17 @@ void append_numbers(std::string& text, std::span<const float> row) {
 
 }  // namespace
 
-Answer::Answer(const AnswerForm& form, std::string place) : form_(form), place_(std::move(place)) {
-  if (form_.json) text_ = form_.logits ? "{\"logits\":[" : "{\"values\":[";
+Answer::Answer(const AnswerForm& form, std::string place, std::span<const AskedWord> words)
+    : form_(form), place_(std::move(place)), words_(words), of_words_(!words.empty()) {
+  if (!form_.json) return;
+  text_ = "{";
+  if (of_words_) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const AskedWord& word : words) list.push_back(word.text);
+    text_ +=
+        "\"words\":" + list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + ",";
+  }
+  text_ += form_.logits ? "\"logits\":[" : "\"values\":[";
 }
 
 void Answer::add(const Prediction& part) {
@@ -64,18 +74,39 @@ void Answer::add(std::span<const float> row) {
         fmt::format("{}: the model's prediction is not finite. Its weights are bad; use another "
                     "checkpoint.",
                     place_));
-  if (form_.json) {
-    append_json(text_, row, first_);
-  } else if (form_.logits) {
-    text_ += likeliest(row, form_.name_of) + "\n";
-  } else {
-    append_numbers(text_, row);
-    text_ += '\n';
+  const int number = rows_++;
+  if (of_words_) {
+    if (words_.empty() || words_.front().row != number) return;  // no word begins here
+    if (!form_.json) text_ += printable(words_.front().text, 4096) + " ";
+    words_ = words_.subspan(1);
   }
+  add_to_text(row);
   first_ = false;
   if (text_.size() < enough_bytes) return;
   print_result(text_);
   text_.clear();
+}
+
+void Answer::add_to_text(std::span<const float> row) {
+  if (form_.json) return append_json(text_, row, first_);
+  if (form_.each_alone) {
+    text_ += each_class(row, form_.name_of);
+  } else if (form_.logits) {
+    text_ += likeliest(row, form_.name_of);
+  } else {
+    append_numbers(text_, row);
+  }
+  text_ += '\n';
+}
+
+std::string each_class(std::span<const float> logits,
+                       const std::function<std::string(int number)>& name_of) {
+  std::string text;
+  for (std::size_t k = 0; k < logits.size(); ++k)
+    text +=
+        fmt::format("{}{} {:.4f}", k > 0 ? ", " : "", name_of ? name_of(int(k)) : std::to_string(k),
+                    1 / (1 + std::exp(-double(logits[k]))));
+  return text;
 }
 
 std::string likeliest(std::span<const float> logits,

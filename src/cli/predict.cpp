@@ -26,6 +26,16 @@ bool learns_each_row(const Model& training) {
                              [](const External& e) { return e.targets && e.axis < token_axes; });
 }
 
+/// True if in training each row has a target that is one of the tokens that the model reads, rather
+/// than a class.
+bool learns_tokens(const Model& training) {
+  for (int k = 0; k < int(training.externals.size()); ++k)
+    if (const External& e = training.externals[std::size_t(k)];
+        e.targets && e.axis < token_axes && id_limit(training, k) == id_limit(training, 0))
+      return true;
+  return false;
+}
+
 /// Returns the form of the model's questions.
 /// throws    Error if lines of a file cannot be questions to the model
 QuestionForm form_of(const RecipeView& recipe) {
@@ -67,7 +77,7 @@ void answer(TrainerCore& trainer, Questions& questions, const AnswerForm& form, 
       note(fmt::format("warning: {}: the text is too long for the recipe's data, and was cut.",
                        questions.place(line)));
     told = questions.cut();
-    Answer answer(form, questions.place(line));
+    Answer answer(form, questions.place(line), questions.words());
     if (each_row) {
       trainer.predict_rows(batch, [&](const Prediction& part) { answer.add(part); });
     } else {
@@ -84,10 +94,21 @@ void answer(TrainerCore& trainer, Questions& questions, const AnswerForm& form, 
     note(fmt::format("warning: {} of {} texts were too long, and were cut.", told, answered));
 }
 
-/// How answers are printed. A tokenizer names what a model of text predicts at each position.
+/// True if the model gives a logit for each class by itself, as its config.json says.
+bool gives_classes_alone(const RecipeView& recipe) {
+  return std::ranges::any_of(recipe.hugging_face.config, [](const ConfigEntry& entry) {
+    const auto* kind = std::get_if<std::string>(&entry.value);
+    return entry.key == "problem_type" && kind && *kind == "multi_label_classification";
+  });
+}
+
+/// How answers are printed. The names of classes are the recipe's, and a tokenizer names what a model
+/// of text predicts at each position.
 AnswerForm answer_form(const RecipeView& recipe, const Arguments& a, const Tokenizer* tokenizer) {
-  AnswerForm form{.json = a.json, .logits = gives_logits(recipe.plan->model)};
-  if (!learns_each_row(recipe.plan->model)) {
+  const bool alone = gives_classes_alone(recipe);
+  AnswerForm form{
+      .json = a.json, .logits = alone || gives_logits(recipe.plan->model), .each_alone = alone};
+  if (!learns_tokens(recipe.plan->model)) {
     form.name_of = [names = names_in(recipe.data.class_names)](int number) {
       return std::size_t(number) < names.size() ? names[std::size_t(number)]
                                                 : std::to_string(number);

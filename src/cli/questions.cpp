@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "files/json.hpp"
+#include "sinter/data/labelled_word_set.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -155,6 +156,10 @@ void Questions::add_pair(const std::vector<std::int32_t>& ids,
 
 void Questions::add_text(const std::string& text, HostBatch& batch) {
   Prompt prompt = encode_(text);
+  words_.clear();
+  const std::vector<std::string_view> texts = words_in(text);
+  for (std::size_t w = 0; w < prompt.words.size(); ++w)
+    words_.push_back({std::string(texts[w]), prompt.words[w]});
   auto check = [](const std::vector<std::int32_t>& ids, std::string_view one, int below) {
     for (std::size_t k = 0; k < ids.size(); ++k)
       check_id(ids[k] >= 0 && ids[k] < below, one, k, std::to_string(ids[k]), below);

@@ -4,8 +4,10 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/input.hpp"
 #include "sinter/data/host_batch.hpp"
@@ -35,6 +37,12 @@ class LinesOfFile {
   std::string buffer_;      // read, but not returned yet
   std::size_t passed_ = 0;  // start of the next line in the buffer
   std::int64_t number_ = 0;
+};
+
+/// A word of a question whose words each have a class.
+struct AskedWord {
+  std::string text;      ///< as it stands in the line
+  std::int32_t row = 0;  ///< the row of its first token
 };
 
 /// The form of a model's input.
@@ -67,6 +75,8 @@ class Questions {
   /// throws    FileError that names file and line, and leaves the batch as it was, if the line is
   ///           not a question to such a model
   std::int64_t next(HostBatch& batch);
+  /// The words of the last text, if its prompt says where each begins.
+  std::span<const AskedWord> words() const { return words_; }
   /// The name of the file, for messages.
   std::string path() const { return lines_.name(); }
   /// The number of texts so far of which the prompt lacks some, as they were too long.
@@ -91,6 +101,7 @@ class Questions {
   QuestionForm form_;
   Encode encode_;
   std::int64_t cut_ = 0;
+  std::vector<AskedWord> words_;
 };
 
 }  // namespace sinter::detail::cli

@@ -30,8 +30,10 @@ constexpr LlamaOptions qwen2{.kv_heads = 32,
                              .positions = 32768,
                              .eps = 1e-6,
                              .qkv_biases = true};
-constexpr BertOptions bert{}, bert_of_classes{.labels = 2};
-constexpr DistilBertOptions distilbert{}, distilbert_of_classes{.labels = 2};
+constexpr BertOptions bert{}, bert_of_classes{.labels = 2},
+    bert_of_tokens{.labels = 2, .label_kind = LabelKind::class_of_token};
+constexpr DistilBertOptions distilbert{}, distilbert_of_classes{.labels = 2},
+    distilbert_of_tokens{.labels = 2, .label_kind = LabelKind::class_of_token};
 constexpr RobertaOptions roberta{.positions = 510, .types = 2, .epsilon = 1e-12};
 constexpr RobertaOptions roberta_of_classes = [] {
   RobertaOptions o = roberta;
@@ -82,8 +84,9 @@ FolderModel read(Config& config, bool has_tokenizer) {
                     .positions = o.positions,
                     .parameters = keys.parameters};
   if constexpr (requires { o.labels; }) {
-    model.learns = o.labels > 0 ? Learns::classes : Learns::hidden_tokens;
-    model.classes = o.labels;
+    model.learns = o.labels > 0 ? Learns::labels : Learns::hidden_tokens;
+    model.labels = o.labels;
+    model.label_kind = o.label_kind;
   }
   if constexpr (requires { o.pairs; }) model.types = o.pairs;
   if constexpr (std::same_as<decltype(o), RobertaOptions>) model.marks = TextMarks::roberta;
@@ -108,6 +111,14 @@ FolderModel read_body(Config& config, bool has_tokenizer) {
   return model;
 }
 
+/// Reads a body which becomes a classifier of sequences if the file says anything of labels.
+template <const auto& Usual, const auto& Classifier>
+FolderModel read_encoder(Config& config, bool has_tokenizer) {
+  for (const char* key : {"problem_type", "num_labels", "id2label"})
+    if (config.find(key)) return read_body<Classifier>(config, has_tokenizer);
+  return read_body<Usual>(config, has_tokenizer);
+}
+
 constexpr Architecture all[] = {
     {"GPT2LMHeadModel", read<gpt2>},
     {"GPT2Model", read<gpt2>},  // its head is the table of embeddings
@@ -118,14 +129,16 @@ constexpr Architecture all[] = {
     {"Qwen2ForCausalLM", read<qwen2>},
     {"Qwen2Model", read_body<qwen2>},
     {"BertForMaskedLM", read<bert>},
-    {"BertModel", read_body<bert>},
+    {"BertModel", read_encoder<bert, bert_of_classes>},
     {"BertForPreTraining", read<bert>},
     {"BertForSequenceClassification", read<bert_of_classes>},
+    {"BertForTokenClassification", read<bert_of_tokens>},
     {"DistilBertForMaskedLM", read<distilbert>},
-    {"DistilBertModel", read_body<distilbert>},
+    {"DistilBertModel", read_encoder<distilbert, distilbert_of_classes>},
     {"DistilBertForSequenceClassification", read<distilbert_of_classes>},
+    {"DistilBertForTokenClassification", read<distilbert_of_tokens>},
     {"RobertaForMaskedLM", read<roberta>},
-    {"RobertaModel", read_body<roberta>},
+    {"RobertaModel", read_encoder<roberta, roberta_of_classes>},
     {"RobertaForSequenceClassification", read<roberta_of_classes>},
     {"BartForConditionalGeneration", read<bart>, true},
     {"BartModel", read_body<bart>, true},

@@ -6,6 +6,7 @@
 
 #include "hugging_face/policy_text.hpp"
 #include "model/config.hpp"
+#include "sinter/base/label_kind.hpp"
 #include "sinter/data/labelled_set.hpp"
 
 namespace sinter::detail::hugging_face {
@@ -14,7 +15,7 @@ namespace sinter::detail::hugging_face {
 enum class Learns {
   next_tokens,
   hidden_tokens,
-  classes,
+  labels,  // of sequences, or of tokens
   replies  // by an encoder-decoder, to what its encoder reads
 };
 
@@ -24,10 +25,11 @@ struct FolderModel {
   Learns learns = Learns::next_tokens;
   int vocabulary = 0, positions = 0;
   double parameters = 0;  // of the model; a double, as what a file says may be beyond an integer
-  int classes = 0;        // of a sequence, if it learns classes
-  bool types = false;     // true if it takes the type of each token
-  TextMarks marks = TextMarks::bert;  // around texts of a class
-  int start = -1;                     // the first id of a decoder; -1 if the model names none
+  int labels = 0;         // classes or numbers, if it learns labels
+  LabelKind label_kind = LabelKind::one_class;  // what these are
+  bool types = false;                           // true if it takes the type of each token
+  TextMarks marks = TextMarks::bert;            // around labelled texts
+  int start = -1;  // the first id of a decoder; -1 if the model names none
 };
 
 /// Makes a model from a config.json, and refuses in `config` what it cannot be. `has_tokenizer` is

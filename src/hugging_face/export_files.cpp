@@ -93,7 +93,8 @@ Json config_of(const ExportParts& parts, const std::string& own,
   Json config = parse_json(own), origin = parts.origin.config;
   for (const std::string_view key : not_carried) origin.erase(std::string(key));
   if (!config.contains("num_labels"))  // names of another head's classes
-    for (const char* key : {"id2label", "label2id", "problem_type"}) origin.erase(key);
+    for (const char* key : {"id2label", "label2id"}) origin.erase(key);
+  if (!config.contains("problem_type")) origin.erase("problem_type");  // of a head of sequences
   const bool says_own = says_own_ids(config);
   for (const std::string_view key : of_origin)
     if (const std::string name(key); has(origin, name) && !(says_own && has(config, name)))

@@ -90,6 +90,25 @@ int micro_batch(int context, int global) {
   return micro;
 }
 
+/// The data of a model that learns labels, with metrics where there are such. `sizes` are options.
+std::string labelled_policies(const FolderModel& model, std::vector<std::string> sizes) {
+  sizes.push_back(fmt::format(".classes = {}", model.labels));
+  const bool of_tokens = model.label_kind == LabelKind::class_of_token;
+  if (model.label_kind != LabelKind::one_class && !of_tokens)
+    sizes.push_back(fmt::format(".label_kind = LabelKind::{}", name_of(model.label_kind)));
+  if (model.types) sizes.emplace_back(".types = true");
+  if (model.marks != TextMarks::bert)
+    sizes.push_back(fmt::format(".marks = TextMarks::{}", name_of(model.marks)));
+  if (of_tokens)
+    return written({"LabelledWords", {"\"tags\"", "\"tokens\""}, sizes}, policy_column);
+  if (model.label_kind == LabelKind::several_classes)
+    sizes.emplace_back(".format = TextFormat::json_lines");
+  std::string text =
+      written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column);
+  if (model.label_kind == LabelKind::one_class) text += ",\n             Metrics<Accuracy, F1<>>";
+  return text;
+}
+
 std::string text_policies(const Draft& r) {
   const int vocabulary = r.model.vocabulary;
   if (r.model.learns == Learns::replies) {
@@ -101,14 +120,7 @@ std::string text_policies(const Draft& r) {
   }
   std::vector<std::string> sizes{fmt::format(".context = {}", r.context()),
                                  fmt::format(".vocabulary = {}", vocabulary)};
-  if (r.model.learns == Learns::classes) {
-    sizes.push_back(fmt::format(".classes = {}", r.model.classes));
-    if (r.model.types) sizes.emplace_back(".types = true");
-    if (r.model.marks != TextMarks::bert)
-      sizes.push_back(fmt::format(".marks = TextMarks::{}", name_of(r.model.marks)));
-    return written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column) +
-           ",\n             Metrics<Accuracy, F1<>>";
-  }
+  if (r.model.learns == Learns::labels) return labelled_policies(r.model, std::move(sizes));
   std::string policies = written({"Tokens", {}, sizes}, policy_column);
   if (r.model.learns == Learns::hidden_tokens) policies += ", MaskedLm<>";
   return policies;
@@ -166,6 +178,34 @@ std::string line_of_ids(const FolderModel& model) {
   return model.types ? R"({"ids": [464, 257], "token_types": [0, 1]})" : R"({"ids": [464, 257]})";
 }
 
+/// What data of labels look like.
+std::string labels_explanation(const FolderModel& model) {
+  if (model.label_kind == LabelKind::class_of_token)
+    return fmt::format(
+        "SENTENCES is files of JSON lines such as {{\"tokens\": [\"Jane\", \"sings\"], \"tags\": "
+        "[1, "
+        "0]}}, with a whole number from 0 to {} for each word. LINES is a file with words on each "
+        "line, and blanks between.",
+        model.labels - 1);
+  const std::string pairs =
+      " LINES is a file with a text on each line. For pairs of texts, name both: "
+      "LabelledText<\"label\", \"premise\", \"hypothesis\", ...>.";
+  if (model.label_kind == LabelKind::several_classes)
+    return fmt::format(
+               "RECORDS is files of JSON lines such as {{\"sentence\": \"Where?\", \"label\": [0, "
+               "{}]}}, "
+               "with a list of classes, which are whole numbers from 0 to {}.",
+               model.labels - 1, model.labels - 1) +
+           pairs;
+  return fmt::format(
+             "TABLE is a TSV whose first line names the columns: `label`, {}, and `sentence`.",
+             model.label_kind == LabelKind::one_class
+                 ? fmt::format("a whole number from 0 to {}", model.labels - 1)
+             : model.labels == 1 ? "a number"
+                                 : fmt::format("{} numbers with blanks between", model.labels)) +
+         pairs;
+}
+
 /// What the commands in the comment take.
 std::string explanation(const Draft& r) {
   std::string text;
@@ -175,12 +215,8 @@ std::string explanation(const Draft& r) {
         "the recipe takes ids alone: to train it, give batches to Trainer<{}> in a program of your "
         "own, or add a tokenizer and have the recipe written again.",
         line_of_ids(r.model), r.name);
-  } else if (r.model.learns == Learns::classes) {
-    text = fmt::format(
-        "TABLE is a TSV whose first line names the columns: `label`, a whole number from 0 to {}, "
-        "and `sentence`. LINES is a file with a text on each line. For pairs of texts, name the "
-        "columns of both: LabelledText<\"label\", \"premise\", \"hypothesis\", ...>.",
-        r.model.classes - 1);
+  } else if (r.model.learns == Learns::labels) {
+    text = labels_explanation(r.model);
   } else if (r.model.learns == Learns::replies) {
     text =
         "DIALOGUES is files of JSON lines such as {\"turns\": [[\"A\", \"Where?\"], [\"B\", "
@@ -198,8 +234,9 @@ std::string explanation(const Draft& r) {
 /// What --data takes, as the comment calls it.
 std::string_view data_of(const FolderModel& model) {
   switch (model.learns) {
-    case Learns::classes:
-      return "TABLE";
+    case Learns::labels:
+      if (model.label_kind == LabelKind::class_of_token) return "SENTENCES";
+      return model.label_kind == LabelKind::several_classes ? "RECORDS" : "TABLE";
     case Learns::replies:
       return "DIALOGUES";
     default:

@@ -12,12 +12,20 @@ static double parameters_of(const auto& o, double types) {
   const double w = o.width, embedded = double(o.vocabulary) + o.positions + types + 2;
   const double block = 4 * w * w + 2 * w * o.hidden + 9 * w + o.hidden;
   const double head = o.labels > 0 ? o.labels * (w + 1) : 2 * w + o.vocabulary;
-  return embedded * w + o.layers * block + w * w + w + head;
+  const bool of_tokens = o.label_kind == LabelKind::class_of_token;  // without a layer before it
+  return embedded * w + o.layers * block + (of_tokens ? 0 : w * w + w) + head;
+}
+
+/// What the name of a class of transformers ends in.
+static std::string ending_of(const auto& o) {
+  if (o.labels == 0) return "ForMaskedLM";
+  return o.label_kind == LabelKind::class_of_token ? "ForTokenClassification"
+                                                   : "ForSequenceClassification";
 }
 
 void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
   const bool classifies = o.labels > 0;
-  keys.named(classifies ? "BertForSequenceClassification" : "BertForMaskedLM", "bert");
+  keys.named("Bert" + ending_of(o), "bert");
   keys.whole("vocab_size", o.vocabulary);
   keys.whole("hidden_size", o.width);
   keys.whole("num_hidden_layers", o.layers);
@@ -34,7 +42,7 @@ void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
   keys.writes("initializer_range", 0.02);
   keys.only("tie_word_embeddings", true);
   keys.type_of_masters();
-  if (classifies) keys.classes(o.labels);
+  if (classifies) keys.labels(o.labels, o.label_kind);
   keys.reads_only("is_decoder", false);
   keys.divides("num_attention_heads", o.heads, "hidden_size", o.width);
   // MaskedLm prepares batches without types.
@@ -44,8 +52,7 @@ void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
 
 void hugging_face::walk(ConfigKeys& keys, DistilBertOptions& o) {
   const bool classifies = o.labels > 0;
-  keys.named(classifies ? "DistilBertForSequenceClassification" : "DistilBertForMaskedLM",
-             "distilbert");
+  keys.named("DistilBert" + ending_of(o), "distilbert");
   keys.whole("vocab_size", o.vocabulary);
   keys.whole("dim", o.width);
   keys.whole("n_layers", o.layers);
@@ -64,7 +71,7 @@ void hugging_face::walk(ConfigKeys& keys, DistilBertOptions& o) {
   keys.writes("tie_weights_", true);
   keys.only("tie_word_embeddings", true);
   keys.type_of_masters();
-  if (classifies) keys.classes(o.labels);
+  if (classifies) keys.labels(o.labels, o.label_kind);
   keys.divides("n_heads", o.heads, "dim", o.width);
   keys.parameters = parameters_of(o, 0);
 }
@@ -104,6 +111,8 @@ HuggingFace distilbert::files_of(const DistilBertOptions& o, std::size_t master_
                     {"embeddings.position_ids"},
                     {},
                     {{"pre_classifier.", "classifier."}, {"vocab_"}}};
+  if (o.label_kind == LabelKind::class_of_token)
+    files.heads = {{"classifier."}, {"pre_classifier."}, {"vocab_"}};
   if (o.labels == 0)
     files.aliases = {{"vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}};
   return files;

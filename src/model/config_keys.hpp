@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "model/config.hpp"
+#include "sinter/base/label_kind.hpp"
 #include "sinter/model/hugging_face.hpp"
 
 namespace sinter {
@@ -90,10 +91,12 @@ class ConfigKeys {
   }
   /// Refuses a file whose heads do not divide its width.
   void divides(std::string_view heads_key, int heads, std::string_view width_key, int width);
-  /// Reads the classes of a classifier of sequences; transformers takes 2 if a file has none.
-  void classes(int& labels);
+  /// Reads the classes or numbers of a classifier, of which transformers takes 2 if a file has none,
+  /// and what a classifier of sequences learns of them.
+  void labels(int& labels, LabelKind& kind);
 
  private:
+  LabelKind problem_type(int labels);
   std::string path(std::string_view key) const {
     return under_.empty() ? std::string(key) : under_ + "." + std::string(key);
   }

@@ -383,6 +383,19 @@ TEST_CASE("LibTorch agrees with LinearCrossEntropy, with targets to ignore") {
   compare_step(trainer, batch, w, loss);
 }
 
+TEST_CASE("LibTorch agrees with BinaryCrossEntropy") {
+  HostBatch batch = regression_batch(lengths, given_width, wide, 1);
+  Trainer<Checked<BinaryCrossEntropyModel>> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  Tensor in = values_of(batch);
+  Tensor x = in.matmul(w["x.weight"]) + w["x.bias"], y = in.matmul(w["y.weight"]) + w["y.bias"];
+  Tensor loss = F::binary_cross_entropy_with_logits(x, values_of(batch, 1)) +
+                F::binary_cross_entropy_with_logits(x, y);
+  CHECK(relative_difference(trainer.evaluate(batch).mean(), loss.item<double>()) < bound);
+  compare_step(trainer, batch, w, loss);
+}
+
 TEST_CASE("LibTorch agrees with CrossEntropy, with classes to ignore") {
   HostBatch batch = sequences_of(lengths);
   add_values(batch, given_width, 1);

@@ -7,6 +7,7 @@
 #include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/data/json_lines.hpp"
 #include "sinter/data/labelled_text.hpp"
+#include "sinter/data/labelled_words.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/gpt2.hpp"
@@ -20,7 +21,7 @@ using namespace sinter;
 
 using SmallGpt2 = Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 258}>;
 /// Learns one of two labels.
-template <bool Pairs = false, int Types = 2>
+template <bool Pairs = false, int Types = 2, LabelKind Kind = LabelKind::one_class>
 using Labeller = Bert<{.layers = 1,
                        .heads = 2,
                        .width = 16,
@@ -29,7 +30,8 @@ using Labeller = Bert<{.layers = 1,
                        .positions = 16,
                        .types = Types,
                        .pairs = Pairs,
-                       .labels = 2}>;
+                       .labels = 2,
+                       .label_kind = Kind}>;
 /// Rows of numbers, without a member that the binary uses.
 struct Numbers {
   using slot = sinter::slot::data;
@@ -70,6 +72,41 @@ struct mine
     : Recipe<Labeller<>,
              LabelledText<"label", "a", "",
                           {.context = 16, .format = TextFormat::json_lines, .header = false}>> {};
+
+// Must not compile, labelled_kind: LabelledText: model and data do not agree on what a label is
+struct mine
+    : Recipe<Labeller<false, 2, LabelKind::several_classes>,
+             LabelledText<"label", "a", "", {.context = 16, .label_kind = LabelKind::numbers}>> {};
+
+// Must not compile, labelled_kind_of_tokens: LabelledText: .label_kind = class_of_token
+struct mine
+    : Recipe<Labeller<>, LabelledText<"label", "a", "",
+                                      {.context = 16, .label_kind = LabelKind::class_of_token}>> {};
+
+// Must not compile, labelled_lists: LabelledText: several classes of a text in a table
+struct mine : Recipe<Labeller<false, 2, LabelKind::several_classes>,
+                     LabelledText<"label", "a", "",
+                                  {.context = 16, .label_kind = LabelKind::several_classes}>> {};
+
+// Must not compile, labelled_number_names: LabelledText: names of classes, and labels that are numbers
+struct mine
+    : Recipe<Labeller<false, 2, LabelKind::numbers>,
+             LabelledText<"label", "a", "", {.context = 16, .label_kind = LabelKind::numbers},
+                          "one, other">> {};
+
+// Must not compile, labelled_one_class: LabelledText: there is one class
+struct mine : Recipe<Labeller<>, LabelledText<"label", "a", "", {.context = 16, .classes = 1}>> {};
+
+// Must not compile, labelled_word_names: LabelledWords: the name of the labels or of the words is empty
+struct mine : Recipe<Labeller<false, 2, LabelKind::class_of_token>,
+                     LabelledWords<"tags", "", {.context = 16}>> {};
+
+// Must not compile, labelled_word_class_names: LabelledWords: the names of the classes are not as many
+struct mine : Recipe<Labeller<false, 2, LabelKind::class_of_token>,
+                     LabelledWords<"tags", "tokens", {.context = 16}, "O, B, I">> {};
+
+// Must not compile, labelled_words: LabelledWords: the model does not learn these classes of tokens
+struct mine : Recipe<Labeller<>, LabelledWords<"tags", "tokens", {.context = 16}>> {};
 
 // Must not compile, labelled_names: LabelledText: the name of the label or of the first text is empty
 struct mine : Recipe<Labeller<>, LabelledText<"label", "", "b", {.context = 16}>> {};

@@ -23,6 +23,7 @@ struct Small {
   int heads = 2, width = 16, vocabulary = 257;
   bool pairs = false;
   int labels = 0, pad = -1;
+  LabelKind kind = LabelKind::one_class;
   Positions position = Positions::learned;
   int position_offset = 0;
 };
@@ -34,7 +35,8 @@ using SmallBert = Bert<{.layers = 1,
                         .vocabulary = S.vocabulary,
                         .positions = 16,
                         .pairs = S.pairs,
-                        .labels = S.labels}>;
+                        .labels = S.labels,
+                        .label_kind = S.kind}>;
 template <Small S = {}>
 using SmallRoberta = Roberta<{.layers = 1,
                               .heads = S.heads,
@@ -68,6 +70,9 @@ struct mine : Recipe<SmallBert<>, Bytes<{.context = 17}>, MaskedLm<{.mask = 256}
 
 // Must not compile, bert_heads: Bert, DistilBert: heads does not divide width
 struct mine : Recipe<SmallBert<{.heads = 3}>, Bytes<{.context = 16}>, MaskedLm<{.mask = 256}>> {};
+
+// Must not compile, bert_kind: Bert, DistilBert: .label_kind without .labels
+struct mine : Recipe<SmallBert<{.kind = LabelKind::numbers}>, Bytes<{.context = 16}>> {};
 
 // Must not compile, bert_labels: Bert, DistilBert: there is one label
 struct mine : Recipe<SmallBert<{.labels = 1}>, Bytes<{.context = 16}>> {};

@@ -5,6 +5,7 @@
 #include "sinter/layer/activation.hpp"
 #include "sinter/layer/add.hpp"
 #include "sinter/layer/attention.hpp"
+#include "sinter/layer/binary_cross_entropy.hpp"
 #include "sinter/layer/concat.hpp"
 #include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/dropout.hpp"
@@ -255,6 +256,24 @@ struct SquaredErrorModel {
     g.result(g.unit("first", SquaredError{}, x, y));
     g.result(g.unit("second", SquaredError{}, g.unit("z", Before<wide, wide>{}, x), y));
     g.result(g.unit("third", SquaredError{}, x, y));
+  }
+};
+
+struct Answers {
+  static constexpr Value<1> trace(auto& g, Value<wide> x, Value<wide> y) {
+    return g("loss", BinaryCrossEntropy<wide>{}, x, y);
+  }
+};
+/// The loss of `wide` answers by data, and of others that depend on parameters.
+struct BinaryCrossEntropyModel {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto in = g.template values<given_width>();
+    auto x = g.unit("x", Before<given_width, wide>{}, in);
+    auto y = g.unit("y", Before<given_width, wide>{}, in);
+    auto targets = g.template target_values<wide>();
+    g.result(g.unit("first", Answers{}, x, targets));
+    g.result(g.unit("second", Answers{}, x, y));
   }
 };
 

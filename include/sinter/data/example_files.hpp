@@ -7,6 +7,7 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/data/labelled_set.hpp"
+#include "sinter/data/labelled_word_set.hpp"
 #include "sinter/data/paired_examples.hpp"
 
 namespace sinter {
@@ -69,9 +70,29 @@ constexpr std::string_view name_of(TextFormat format) {
 /// The fields or columns of labelled texts.
 struct LabelledColumns {
   std::string_view label, first, second;  ///< names, or numbers from 1; the last may be empty
-  int classes = 2;                        ///< labels are whole numbers below this
-  TextFormat format = TextFormat::tsv;    ///< format of the files
+  int classes = 2;  ///< labels are whole numbers below this, or have so many numbers
+  TextFormat format = TextFormat::tsv;  ///< format of the files
   bool header = true;  ///< true if the first line of a table names the columns; else by number
+  /// Names of the classes, with commas between, which labels then are; empty if labels are numbers.
+  std::string_view names{};
+  LabelKind label_kind = LabelKind::one_class;  ///< what a label says; not class_of_token
+};
+
+/// The format of sentences of labelled words.
+enum class WordFormat : std::uint8_t {
+  json_lines,  // one object per line, with a list of words and a list of labels
+  columns      // one word per line, with columns between blanks, as in CoNLL's files
+};
+/// The name of a format, as options print it.
+constexpr std::string_view name_of(WordFormat format) {
+  return format == WordFormat::columns ? "columns" : "json_lines";
+}
+
+/// The fields or columns of labelled words.
+struct LabelledWordColumns {
+  std::string_view label, words;               ///< names of fields, or numbers of columns from 1
+  int classes = 2;                             ///< labels are whole numbers below this
+  WordFormat format = WordFormat::json_lines;  ///< format of the files
   /// Names of the classes, with commas between, which labels then are; empty if labels are numbers.
   std::string_view names{};
 };
@@ -108,11 +129,17 @@ OpenedData open_json_lines(const DataRequest& request, std::string_view context,
 OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
 
-/// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a class, in
-/// the form of LabelledSet. Throws what open_table() and LabelledSet throw, and FileError for a
-/// label that is no class and for Parquet.
+/// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a label of
+/// the columns' kind (whatever the form's is), in the form of LabelledSet. Throws what open_table()
+/// and LabelledSet throw, and FileError for a label that is none and for Parquet.
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule);
+
+/// Opens sentences of words with a class each, in the form of LabelledWordSet. Throws what
+/// open_dialogues() and LabelledWordSet throw, and FileError for a label that is no class.
+OpenedData open_labelled_words(const DataRequest& request, const LabelledWordColumns& columns,
+                               const Tokenizer& tokenizer, LabelledWordForm form,
+                               BadRecordRule rule);
 }  // namespace detail
 
 }  // namespace sinter

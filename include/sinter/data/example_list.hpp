@@ -24,6 +24,8 @@ class ExampleList {
   virtual std::int64_t examples_of(std::int64_t count) const = 0;
   /// Number of entries of HostBatch::ids.
   virtual int inputs() const = 0;
+  /// Number of entries of HostBatch::values.
+  virtual int values() const { return 0; }
   /// Maximum rows of an example on axis 0.
   virtual int max_rows() const = 0;
   /// Maximum rows of an example on axis 1; 0 if examples have rows only on axis 0.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/base/label_kind.hpp"
 #include "sinter/base/text.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/example_files.hpp"
@@ -13,7 +14,10 @@ struct LabelledTextOptions {
   /// size of --tokenizer's vocabulary, including its marks (labelled_marks_of); by default that of
   /// bytes
   int vocabulary = byte_example_vocabulary;
-  int classes = 2;     ///< labels are whole numbers from 0 to classes - 1, or names of classes
+  /// Labels are whole numbers from 0 to classes - 1, or names of classes; or they have so many
+  /// numbers.
+  int classes = 2;
+  LabelKind label_kind = LabelKind::one_class;  ///< what a label says
   bool types = false;  ///< true if a batch has the type of each token, as Bert's .pairs takes it
   TextMarks marks = TextMarks::bert;    ///< the marks around texts; Roberta needs its own
   TextFormat format = TextFormat::tsv;  ///< format of the records
@@ -22,7 +26,7 @@ struct LabelledTextOptions {
   BadRecords bad = fail;  ///< what is done with a record that cannot be read
   int bad_limit = 100;    ///< maximum number of bad records that `skip` leaves out
   SINTER_FIELDS((context).at_least(3).at_most(1 << 24), (vocabulary).at_least(1),
-                (classes).at_least(2), (types), (marks), (format), (header), (bad),
+                (classes).at_least(1), (label_kind), (types), (marks), (format), (header), (bad),
                 (bad_limit).at_least(0).adjustable())
 };
 
@@ -37,6 +41,37 @@ SINTER_RULE(HeaderIsOfATable, O.header || O.format != TextFormat::json_lines,
             "LabelledText: .header = false with JSON lines. Why: it says that a table has no line "
             "of names; fields of JSON lines always have names. Fix: leave .header out.");
 
+template <LabelledTextOptions O>
+SINTER_RULE(ClassesDiffer, O.classes > 1 || O.label_kind != LabelKind::one_class,
+            "LabelledText: there is one class. Why: each text is of one of `classes` classes, and "
+            "of one class alone there is nothing to learn. Fix: at least .classes = 2; a label "
+            "that is a number has .label_kind = LabelKind::numbers.");
+template <LabelledTextOptions O>
+SINTER_RULE(LabelsAreOfSequences, O.label_kind != LabelKind::class_of_token,
+            "LabelledText: .label_kind = class_of_token. Why: a text has one label here, and no "
+            "label for each of its words. Fix: LabelledWords, or another .label_kind.");
+template <LabelledTextOptions O>
+SINTER_RULE(ListsAreOfJson,
+            O.label_kind != LabelKind::several_classes || O.format == TextFormat::json_lines,
+            "LabelledText: several classes of a text in a table. Why: they are a list, and a field "
+            "of a table has none. Fix: .format = TextFormat::json_lines, with a list such as "
+            "[0, 2] or [\"good\", \"cheap\"] for each text.");
+template <LabelledTextOptions O, Text Names>
+SINTER_RULE(NumbersHaveNoNames, O.label_kind != LabelKind::numbers || Names.text[0] == 0,
+            "LabelledText: names of classes, and labels that are numbers. Why: names stand for "
+            "classes, and numbers are none. Fix: leave the names out, or .label_kind.");
+
+/// The unit of numbers that are labels. Their loss is the squared error.
+inline constexpr DataUnit number_unit{"number", "numbers"};
+/// The unit of classes that a sequence has or has not. Their loss is the cross-entropy in nats.
+inline constexpr DataUnit answer_unit{"answer", "answers", "nats"};
+
+/// The unit of what is predicted of labels.
+constexpr DataUnit unit_of(LabelKind kind) {
+  if (kind == LabelKind::numbers) return number_unit;
+  return kind == LabelKind::several_classes ? answer_unit : sequence_unit;
+}
+
 /// The number of names in a list with commas between; 0 if it is empty.
 constexpr int name_count(std::string_view names) {
   return names.empty() ? 0 : int(std::ranges::count(names, ',')) + 1;
@@ -49,12 +84,14 @@ SINTER_RULE(
     "once, with commas between, as in \"negative, positive\" with .classes = 2.");
 }  // namespace detail
 
-/// Texts with a class each, or pairs of texts: LabelledText<"label", "sentence"> and
+/// Texts with a label each, or pairs of texts: LabelledText<"label", "sentence"> and
 /// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON
 /// lines; other ones are ignored. Labels are whole numbers, or the words of Names, a list with commas
-/// between: LabelledText<"label", "sentence", "", {.classes = 2}, "negative, positive">. A batch has
-/// the tokens, with the option `types` their types, and a class for each sequence. A model that fits
-/// is Bert<{.labels = 2}>, or one of your own that takes g.targets(pooled(0)). LabelledSet describes
+/// between: LabelledText<"label", "sentence", "", {.classes = 2}, "negative, positive">. With
+/// `label_kind` a label is a number, several numbers or several classes. A batch has the tokens, with
+/// the option `types` their types, and a class, or `classes` numbers, for each sequence. A model that
+/// fits is Bert<{.labels = 2}>, or one of your own that takes g.targets(pooled(0)), or
+/// g.target_values<N>(pooled(0)). LabelledSet describes
 /// how texts are cut; they are bytes, or with another vocabulary the tokens of --tokenizer. The last
 /// records are held out.
 template <detail::Text Label, detail::Text First, detail::Text Second = "",
@@ -62,24 +99,27 @@ template <detail::Text Label, detail::Text First, detail::Text Second = "",
 struct LabelledText {
   using slot = slot::data;
   using Options = LabelledTextOptions;
-  using rules = RuleList<detail::LabelAndTextHaveNames<Label, First>, detail::HeaderIsOfATable<O>,
-                         detail::EachClassHasAName<O, Names>>;
-  using model_rules =
-      RuleList<detail::SequencesHaveClasses, detail::TypesAreTaken, detail::TypesSuffice,
-               detail::ClassesSuffice, detail::ClassesArePredicted, detail::ClassesSeeNoPadding>;
+  using rules =
+      RuleList<detail::LabelAndTextHaveNames<Label, First>, detail::HeaderIsOfATable<O>,
+               detail::ClassesDiffer<O>, detail::LabelsAreOfSequences<O>, detail::ListsAreOfJson<O>,
+               detail::NumbersHaveNoNames<O, Names>, detail::EachClassHasAName<O, Names>>;
+  using model_rules = RuleList<detail::SequencesHaveClasses, detail::LabelsAreOfOneKind,
+                               detail::TypesAreTaken, detail::TypesSuffice, detail::ClassesSuffice,
+                               detail::ClassesArePredicted, detail::ClassesSeeNoPadding>;
   static constexpr Options options = O;
   static constexpr int context = O.context, vocabulary = O.vocabulary;
-  static constexpr int classes = O.classes;           ///< number of classes of sequences
-  static constexpr bool types = O.types;              ///< true if a batch has types of tokens
-  static constexpr bool pairs = Second.text[0] != 0;  ///< true if a sequence has two texts
+  static constexpr int classes = O.classes;  ///< number of classes, or of numbers of a label
+  static constexpr LabelKind label_kind = O.label_kind;  ///< what a label says
+  static constexpr bool types = O.types;                 ///< true if a batch has types of tokens
+  static constexpr bool pairs = Second.text[0] != 0;     ///< true if a sequence has two texts
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
 
   /// The names of the classes, with commas between; empty if they have numbers alone.
   static constexpr std::string_view class_names = Names.view();
-  static constexpr DataUnit unit = sequence_unit;
+  static constexpr DataUnit unit = detail::unit_of(O.label_kind);
   static constexpr std::string_view paths_help =
-      "Files and folders of texts with a class each: TSV, CSV or JSON\n"
+      "Files and folders of texts with a label each: TSV, CSV or JSON\n"
       "lines, as the recipe says. A folder stands for all files below\n"
       "it, sorted by path.";
   /// The names of the columns or fields.
@@ -88,7 +128,9 @@ struct LabelledText {
   }
   static OpenedData open(const Options& o, const DataRequest& request) {
     return detail::open_labelled_text(
-        request, {Label.text, First.text, Second.text, o.classes, o.format, o.header, class_names},
+        request,
+        {Label.text, First.text, Second.text, o.classes, o.format, o.header, class_names,
+         O.label_kind},
         detail::labelled_tokenizer(request.tokenizer, o.vocabulary, o.marks), form(o),
         {o.bad, o.bad_limit});
   }

@@ -16,6 +16,8 @@ struct Prompt {
   /// The first tokens of the decoder of an encoder-decoder, whose encoder reads `tokens`; empty for
   /// other models.
   std::vector<std::int32_t> decoder{};
+  /// The first token of each word, of a text whose words each have a class; else empty.
+  std::vector<std::int32_t> words{};
   bool cut = false;  ///< true if the text was too long, and `tokens` lacks some of it
 };
 

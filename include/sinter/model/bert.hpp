@@ -13,6 +13,7 @@
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/bert_rules.hpp"
 #include "sinter/model/hugging_face.hpp"
+#include "sinter/model/label_loss.hpp"
 #include "sinter/model/optional_dropout.hpp"
 #include "sinter/policy/concepts.hpp"
 
@@ -31,13 +32,15 @@ struct BertOptions {
   /// True if a batch holds the type of each token in ids[1] and the targets in ids[2]. If false,
   /// all tokens have type 0, and the targets are in ids[1].
   bool pairs = false;
-  int labels = 0;          ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
+  /// Classes that are told apart, or numbers that are predicted; 0 predicts masked tokens instead.
+  int labels = 0;
+  LabelKind label_kind = LabelKind::one_class;  ///< what `labels` are of
   double dropout = 0.1;    ///< dropout probability of embeddings, attention, blocks, classifier
   double epsilon = 1e-12;  ///< added to the variance in layer norms
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
                 (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
-                (types).at_least(1), (pairs), (labels).at_least(0), (dropout).at_least(0).below(1),
-                (epsilon).above(0))
+                (types).at_least(1), (pairs), (labels).at_least(0), (label_kind),
+                (dropout).at_least(0).below(1), (epsilon).above(0))
 };
 
 namespace detail {
@@ -140,23 +143,25 @@ struct Pooler {
     return optional_dropout<W, float(O.dropout)>(g, "dropout", pooled);
   }
 };
-/// The logits of each sequence's classes.
+/// The logits of classes, or the numbers, of each sequence by its pooled row, or of each token.
 template <BertOptions O, int W = O.width>
 struct Classifier {
   static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
+    if constexpr (!reads_first_row(O))
+      x = optional_dropout<W, float(O.dropout)>(g, "dropout", x);  // else the pooler has it
     return g("", Linear<W, O.labels, classifying>{}, x);
   }
 };
-/// The loss of each sequence's class.
+/// The loss of each sequence's label, or each token's.
 template <BertOptions O, int W = O.width>
 struct ClassifierLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, Ids classes) {
-    return g("loss", CrossEntropy<O.labels>{}, Classifier<O>::trace(g, x), classes);
+  static constexpr Value<1> trace(auto& g, Value<W> x, auto labels) {
+    return label_loss<O>(g, Classifier<O>::trace(g, x), labels);
   }
 };
 
-/// The files of BertForMaskedLM or BertForSequenceClassification. `master_bytes`: bytes of one
-/// master weight.
+/// The files of BertForMaskedLM, BertForSequenceClassification or BertForTokenClassification.
+/// `master_bytes`: bytes of one master weight.
 HuggingFace files_of(const BertOptions& o, std::size_t master_bytes);
 
 }  // namespace bert
@@ -164,10 +169,12 @@ HuggingFace files_of(const BertOptions& o, std::size_t master_bytes);
 
 /// BERT, an encoder: each row attends to its whole sequence, norms follow the residual sums, and
 /// GELU is the exact one. Names and initial values are Hugging Face's. Without `labels` it predicts
-/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class
-/// of each sequence from its first row (BertForSequenceClassification). Sequences have their own
-/// lengths, so there is neither padding nor an attention mask. For classes, the last block computes
-/// only the first rows. A prediction is the logits of each row, or of each sequence.
+/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class,
+/// several classes or numbers of each sequence from its first row (BertForSequenceClassification),
+/// or the class of each token (BertForTokenClassification), as `label_kind` says. Sequences have
+/// their own lengths, so there is neither padding nor an attention mask. Where only first rows are
+/// read, the last block computes only these. A prediction is the logits of each row, or the logits
+/// or numbers of each sequence.
 template <BertOptions O = {}>
 struct Bert {
   using slot = slot::model;
@@ -178,9 +185,9 @@ struct Bert {
   static constexpr void trace(auto& g) {
     auto embedded = embed(g);
     if constexpr (O.labels > 0) {
-      auto classes = g.targets(pooled(0));
-      auto x = g.unit("bert.pooler", detail::bert::Pooler<O>{}, blocks(g, embedded));
-      g.result(g.unit("classifier", detail::bert::ClassifierLoss<O>{}, x, classes));
+      auto labels = detail::label_targets<O>(g);
+      auto x = classified(g, embedded);
+      g.result(g.unit("classifier", detail::bert::ClassifierLoss<O>{}, x, labels));
     } else {
       auto targets = g.targets();
       auto x = blocks(g, embedded);
@@ -190,15 +197,14 @@ struct Bert {
   }
   static constexpr void predict(auto& g) {
     auto embedded = embed(g);
-    auto x = blocks(g, embedded);
     if constexpr (O.labels > 0) {
-      g.result(g.unit("classifier", detail::bert::Classifier<O>{},
-                      g.unit("bert.pooler", detail::bert::Pooler<O>{}, x)));
+      g.result(g.unit("classifier", detail::bert::Classifier<O>{}, classified(g, embedded)));
     } else {
+      auto x = blocks(g, embedded);
       g.result(g.tied_unit("cls.predictions", embedded, detail::bert::TokenLogits<O>{}, x));
     }
   }
-  /// The files of BertForMaskedLM or BertForSequenceClassification.
+  /// The files of BertForMaskedLM, BertForSequenceClassification or BertForTokenClassification.
   template <class R>
   static HuggingFace hugging_face() {
     return detail::bert::files_of(options, sizeof(typename R::precision::master));
@@ -213,10 +219,17 @@ struct Bert {
       return g.unit("bert.embeddings", detail::bert::Embed<O>{}, tokens);
     }
   }
-  /// The output of the blocks: all rows, or for classes the first row of each sequence.
+  /// What the classifier reads: the pooled first row of each sequence, or all rows.
+  static constexpr Value<O.width> classified(auto& g, Value<O.width> embedded) {
+    auto x = blocks(g, embedded);
+    if constexpr (detail::reads_first_row(O))
+      x = g.unit("bert.pooler", detail::bert::Pooler<O>{}, x);
+    return x;
+  }
+  /// The output of the blocks: all rows, or the first row of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
     constexpr auto name = "bert.encoder.layer";
-    if constexpr (O.labels > 0) {
+    if constexpr (detail::reads_first_row(O)) {
       using Last = detail::bert::FirstRowBlock<O>;
       return g.repeat_with_last(O.layers, name, detail::bert::Block<O>{}, Last{}, x);
     } else {

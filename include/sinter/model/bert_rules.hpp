@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of recipes with Bert or DistilBert.
 #pragma once
+#include "sinter/base/label_kind.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/policy_facts.hpp"
 
@@ -17,10 +18,23 @@ SINTER_RULE(
     VocabularyHoldsData, R::data::vocabulary <= R::model::options.vocabulary,
     "Bert, DistilBert: the model's vocabulary is smaller than the data's. Why: the data has ids "
     "that the model has no embedding for. Fix: make .vocabulary at least that of the data.");
-SINTER_RULE(LabelsDiffer, R::model::options.labels != 1,
-            "Bert, DistilBert: there is one label. Why: each sequence is of one of `labels` "
-            "classes, and of one class alone there is nothing to learn. Fix: at least .labels = 2, "
-            "or leave it out to predict hidden tokens.");
+/// True if labels tell classes apart, of which there must be two.
+template <class R>
+constexpr bool has_exclusive_classes() {
+  constexpr LabelKind kind = R::model::options.label_kind;
+  return kind == LabelKind::one_class || kind == LabelKind::class_of_token;
+}
+
+SINTER_RULE(LabelsDiffer, R::model::options.labels != 1 || !has_exclusive_classes<R>(),
+            "Bert, DistilBert: there is one label. Why: each sequence, or token, is of one of "
+            "`labels` classes, and of one class alone there is nothing to learn. Fix: at least "
+            ".labels = 2; a number to learn has .label_kind = LabelKind::numbers; or leave .labels "
+            "out to predict hidden tokens.");
+SINTER_RULE(KindIsOfLabels,
+            R::model::options.labels > 0 || R::model::options.label_kind == LabelKind::one_class,
+            "Bert, DistilBert: .label_kind without .labels. Why: it says what the labels are, and "
+            "without them the model predicts hidden tokens. Fix: .labels, the number of classes or "
+            "of numbers; or leave .label_kind out.");
 
 /// True if a batch holds only tokens and one target for each.
 template <class R>
@@ -42,6 +56,6 @@ SINTER_RULE(SequencesAreWhole, !pads_sequences<R>(),
 
 /// All rules of Bert and DistilBert.
 using Rules = RuleList<HeadsDivideWidth, ContextWithinPositions, VocabularyHoldsData, LabelsDiffer,
-                       ObjectiveHasTargets, SequencesAreWhole>;
+                       KindIsOfLabels, ObjectiveHasTargets, SequencesAreWhole>;
 
 }  // namespace sinter::detail::bert

@@ -13,6 +13,7 @@
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/bert_rules.hpp"
 #include "sinter/model/hugging_face.hpp"
+#include "sinter/model/label_loss.hpp"
 #include "sinter/model/optional_dropout.hpp"
 #include "sinter/policy/concepts.hpp"
 
@@ -26,12 +27,14 @@ struct DistilBertOptions {
   int hidden = 3072;       ///< features of a row inside the perceptron of a block
   int vocabulary = 30522;  ///< ids are in [0, vocabulary)
   int positions = 512;     ///< rows of the longest sequence, each with a learned embedding
-  int labels = 0;          ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
-  double dropout = 0.1;    ///< dropout probability of embeddings, attention and perceptrons
-  double classifier_dropout = 0.2;  ///< dropout probability before the classifier
+  /// Classes that are told apart, or numbers that are predicted; 0 predicts masked tokens instead.
+  int labels = 0;
+  LabelKind label_kind = LabelKind::one_class;  ///< what `labels` are of
+  double dropout = 0.1;  ///< dropout probability of embeddings, attention and perceptrons
+  double classifier_dropout = 0.2;  ///< dropout probability before a classifier of sequences
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
                 (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
-                (labels).at_least(0), (dropout).at_least(0).below(1),
+                (labels).at_least(0), (label_kind), (dropout).at_least(0).below(1),
                 (classifier_dropout).at_least(0).below(1))
 };
 
@@ -119,25 +122,35 @@ struct TokenLogits {
   }
 };
 
-/// The logits of each sequence's classes. x: the first row, [CLS], of each sequence.
+/// The logits of classes, or the numbers, of each sequence by its first row, [CLS], or of each token.
 template <DistilBertOptions O, int W = O.width>
 struct Classifier {
   static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
+    if constexpr (reads_first_row(O)) {
+      return of_first_row(g, x);
+    } else {
+      auto kept = optional_dropout<W, float(O.dropout)>(g, "dropout", x);
+      return g("classifier", Linear<W, O.labels, classifying>{}, kept);
+    }
+  }
+
+ private:
+  static constexpr Value<O.labels> of_first_row(auto& g, Value<W> x) {
     auto known = g("act", Relu<W>{}, g("pre_classifier", Linear<W, W, as_torch>{}, x));
     auto kept = optional_dropout<W, float(O.classifier_dropout)>(g, "dropout", known);
     return g("classifier", Linear<W, O.labels, classifying>{}, kept);
   }
 };
-/// The loss of each sequence's class.
+/// The loss of each sequence's label, or each token's.
 template <DistilBertOptions O, int W = O.width>
 struct ClassifierLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, Ids classes) {
-    return g("loss", CrossEntropy<O.labels>{}, Classifier<O>::trace(g, x), classes);
+  static constexpr Value<1> trace(auto& g, Value<W> x, auto labels) {
+    return label_loss<O>(g, Classifier<O>::trace(g, x), labels);
   }
 };
 
-/// The files of DistilBertForMaskedLM or DistilBertForSequenceClassification. `master_bytes`: bytes
-/// of one master weight.
+/// The files of DistilBertForMaskedLM, DistilBertForSequenceClassification or
+/// DistilBertForTokenClassification. `master_bytes`: bytes of one master weight.
 HuggingFace files_of(const DistilBertOptions& o, std::size_t master_bytes);
 
 }  // namespace distilbert
@@ -145,9 +158,11 @@ HuggingFace files_of(const DistilBertOptions& o, std::size_t master_bytes);
 
 /// DistilBERT: BERT with half of the layers, without token types and without a pooler. Names and
 /// initial values are Hugging Face's. Without `labels` it predicts masked tokens
-/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class of each
-/// sequence from its first row (DistilBertForSequenceClassification). It trains as any other model,
-/// without a teacher. A prediction is the logits of each row, or of each sequence.
+/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class, several
+/// classes or numbers of each sequence from its first row (DistilBertForSequenceClassification), or
+/// the class of each token (DistilBertForTokenClassification), as `label_kind` says. It trains as
+/// any other model, without a teacher. A prediction is the logits of each row, or the logits or
+/// numbers of each sequence.
 template <DistilBertOptions O = {}>
 struct DistilBert {
   using slot = slot::model;
@@ -158,9 +173,9 @@ struct DistilBert {
   static constexpr void trace(auto& g) {
     auto embedded = embed(g);
     if constexpr (O.labels > 0) {
-      auto classes = g.targets(pooled(0));
+      auto labels = detail::label_targets<O>(g);
       auto x = blocks(g, embedded);
-      g.result(g.unit("", detail::distilbert::ClassifierLoss<O>{}, x, classes));
+      g.result(g.unit("", detail::distilbert::ClassifierLoss<O>{}, x, labels));
     } else {
       auto targets = g.targets();
       auto x = blocks(g, embedded);
@@ -176,7 +191,8 @@ struct DistilBert {
       g.result(g.tied_unit("", embedded, detail::distilbert::TokenLogits<O>{}, x));
     }
   }
-  /// The files of DistilBertForMaskedLM or DistilBertForSequenceClassification.
+  /// The files of DistilBertForMaskedLM, DistilBertForSequenceClassification or
+  /// DistilBertForTokenClassification.
   template <class R>
   static HuggingFace hugging_face() {
     return detail::distilbert::files_of(options, sizeof(typename R::precision::master));
@@ -186,10 +202,10 @@ struct DistilBert {
   static constexpr Value<O.width> embed(auto& g) {
     return g.unit("distilbert.embeddings", detail::distilbert::Embed<O>{}, g.tokens());
   }
-  /// The output of the blocks: all rows, or for classes the first row of each sequence.
+  /// The output of the blocks: all rows, or the first row of each sequence.
   static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
     constexpr auto name = "distilbert.transformer.layer";
-    if constexpr (O.labels > 0) {
+    if constexpr (detail::reads_first_row(O)) {
       using Last = detail::distilbert::FirstRowBlock<O>;
       return g.repeat_with_last(O.layers, name, detail::distilbert::Block<O>{}, Last{}, x);
     } else {

@@ -21,6 +21,7 @@
 #include "sinter/data/dialogue_pairs.hpp"
 #include "sinter/data/json_lines.hpp"
 #include "sinter/data/labelled_text.hpp"
+#include "sinter/data/labelled_words.hpp"
 #include "sinter/data/rows.hpp"
 #include "sinter/data/tokens.hpp"
 #include "sinter/device/cpu.hpp"
@@ -65,8 +66,8 @@ namespace sinter::detail::shipped {
 using model = PolicyList<Bert<>, Classifier<Linear<2, 2>>, DistilBert<>, Gpt2<>, Llama<>, Mlp<>,
                          Roberta<>, Seq2Seq<>>;  ///< all models
 using data = PolicyList<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, DialoguePairs<>,
-                        JsonLines<"", "text">, Columns<"1", "2">,
-                        LabelledText<"1", "2">>;  ///< all data policies
+                        JsonLines<"", "text">, Columns<"1", "2">, LabelledText<"1", "2">,
+                        LabelledWords<"1", "2">>;  ///< all data policies
 using batching = PolicyList<Packed, Padded, LengthGrouped,
                             DynamicBatch<>>;  ///< all ways to put examples into batches
 using objective = PolicyList<MaskedLm<>>;     ///< all objectives

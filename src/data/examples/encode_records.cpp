@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <utility>
 
 namespace sinter::detail {
 namespace {
@@ -13,9 +14,11 @@ constexpr std::size_t in_a_row = 64;  // records that a thread takes at a time
 EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
   EncodedRecord record;
   try {
-    const ExampleTexts texts = read();
+    ExampleTexts texts = read();
     record.alone = texts.alone;
     record.label = texts.label;
+    record.numbers = std::move(texts.numbers);
+    record.classes = std::move(texts.classes);
     record.turns.reserve(texts.turns.size());
     for (const std::string& turn : texts.turns) record.turns.push_back(tokenizer.encode(turn));
   } catch (const BadRecord& bad) {

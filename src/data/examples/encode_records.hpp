@@ -9,6 +9,7 @@
 
 #include "data/examples/example_formats.hpp"
 #include "sinter/data/labelled_set.hpp"
+#include "sinter/data/labelled_word_set.hpp"
 #include "sinter/data/paired_examples.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
@@ -19,6 +20,8 @@ struct EncodedRecord {
   std::vector<std::vector<std::int32_t>> turns;  ///< as in ExampleTexts
   bool alone = false;
   std::int32_t label = -1;
+  std::vector<float> numbers;
+  std::vector<std::int32_t> classes;
   std::string problem;         ///< what BadRecord says of it; empty if it is a record
   std::exception_ptr failure;  ///< anything else that was thrown
 
@@ -28,8 +31,12 @@ struct EncodedRecord {
   }
   /// The same, of a dialogue.
   void add_to(PairedExamples& set) const { set.add_turns(turns); }
+  /// The same, of labelled words.
+  void add_to(LabelledWordSet& set) const { set.add_tokens(turns, classes); }
   /// The same, of a labelled text.
-  void add_to(LabelledSet& set) const { set.add_tokens(turns, label); }
+  void add_to(LabelledSet& set) const {
+    return numbers.empty() ? set.add_tokens(turns, label) : set.add_tokens(turns, numbers);
+  }
 };
 
 /// Reads records and turns their texts into tokens, in up to so many threads. The result is that of

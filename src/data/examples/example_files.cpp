@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "data/class_names.hpp"
 #include "data/examples/example_formats.hpp"
@@ -41,17 +42,34 @@ std::string lengths_text(const auto& set) {
       100 * double(figures.examples_cut) / examples);
 }
 
+/// The share of each class, of what there are so many.
+std::string shares_text(const std::vector<std::int64_t>& of, double all) {
+  constexpr std::size_t shown = 8;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(of.size(), shown); ++k)
+    text += fmt::format("{} {}: {:.1f} %", k > 0 ? "," : "", k, 100 * double(of[k]) / all);
+  return text + (of.size() > shown ? ", …" : "");
+}
+
+std::string lengths_text(const LabelledWordSet& set) {
+  const LabelledWordSet::Figures& figures = set.figures();
+  const auto sequences = double(set.size());
+  const std::int64_t words = std::accumulate(figures.of.begin(), figures.of.end(), std::int64_t{0});
+  return fmt::format("{:.1f} tokens (at most {}); {:.2f} % are cut; classes of words",
+                     double(figures.rows) / sequences, figures.longest,
+                     100 * double(figures.cut) / sequences) +
+         shares_text(figures.of, double(words));
+}
+
 std::string lengths_text(const LabelledSet& set) {
   const LabelledSet::Figures& figures = set.figures();
   const auto sequences = double(set.size());
-  std::string text = fmt::format("{:.1f} tokens (at most {}); {:.2f} % are cut; classes",
-                                 double(figures.rows) / sequences, figures.longest,
-                                 100 * double(figures.cut) / sequences);
-  constexpr std::size_t shown = 8;
-  for (std::size_t k = 0; k < std::min(figures.of.size(), shown); ++k)
-    text += fmt::format("{} {}: {:.1f} %", k > 0 ? "," : "", k,
-                        100 * double(figures.of[k]) / sequences);
-  return text + (figures.of.size() > shown ? ", …" : "");
+  std::string text =
+      fmt::format("{:.1f} tokens (at most {}); {:.2f} % are cut", double(figures.rows) / sequences,
+                  figures.longest, 100 * double(figures.cut) / sequences);
+  if (set.label_kind() == LabelKind::numbers)
+    return text + fmt::format("; labels from {} to {}", figures.least, figures.most);
+  return text + "; classes" + shares_text(figures.of, sequences);
 }
 
 /// What was read of files, and the examples that it gave.
@@ -116,15 +134,15 @@ Separator separator_of(TextFormat format) {
 
 /// The names of classes, of which the recipe has a list.
 /// throws    ArgumentError if a name is empty, or comes twice
-std::vector<std::string> class_names(const LabelledColumns& columns) {
-  std::vector<std::string> names = names_in(columns.names);
+std::vector<std::string> class_names(std::string_view list) {
+  std::vector<std::string> names = names_in(list);
   std::vector<std::string> sorted = names;
   std::ranges::sort(sorted);
   if (std::ranges::adjacent_find(sorted) != sorted.end() || (!sorted.empty() && sorted[0].empty()))
     throw ArgumentError(fmt::format(
         "The recipe's names of classes are \"{}\", of which one is empty or comes twice. Name "
         "each class once.",
-        columns.names));
+        list));
   return names;
 }
 
@@ -167,7 +185,8 @@ OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns&
   LabelledFields fields{{std::string(columns.first)},
                         std::string(columns.label),
                         columns.classes,
-                        class_names(columns)};
+                        class_names(columns.names),
+                        columns.label_kind};
   if (!columns.second.empty()) fields.texts.emplace_back(columns.second);
   const ExampleFormat format =
       columns.format == TextFormat::json_lines
@@ -175,7 +194,27 @@ OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns&
           : labelled_table_format(fields, character_of(separator_of(columns.format)),
                                   columns.header);
   form.pairs = !columns.second.empty();
-  return sources_of(read_into(std::make_shared<LabelledSet>(tokenizer, form, columns.classes),
+  form.label_kind = columns.label_kind;
+  OpenedData opened =
+      sources_of(read_into(std::make_shared<LabelledSet>(tokenizer, form, columns.classes), request,
+                           format, tokenizer, rule),
+                 request, format);
+  if (form.label_kind != LabelKind::one_class) opened.evaluation_size *= columns.classes;
+  return opened;
+}
+
+OpenedData open_labelled_words(const DataRequest& request, const LabelledWordColumns& columns,
+                               const Tokenizer& tokenizer, LabelledWordForm form,
+                               BadRecordRule rule) {
+  const LabelledFields fields{{std::string(columns.words)},
+                              std::string(columns.label),
+                              columns.classes,
+                              class_names(columns.names),
+                              LabelKind::class_of_token};
+  const ExampleFormat format = columns.format == WordFormat::columns
+                                   ? word_columns_format(fields)
+                                   : labelled_words_format(fields);
+  return sources_of(read_into(std::make_shared<LabelledWordSet>(tokenizer, form, columns.classes),
                               request, format, tokenizer, rule),
                     request, format);
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sinter/base/label_kind.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/hardware/available.hpp"
 
@@ -26,9 +27,11 @@ struct BadFile : std::runtime_error {
 
 /// The texts of a record.
 struct ExampleTexts {
-  std::vector<std::string> turns;  ///< of a dialogue, or a context and its label; or one text
-  bool alone = false;              ///< it is one text, which is an example by itself
-  std::int32_t label = -1;         ///< the class of a labelled text; its texts are `turns`
+  std::vector<std::string> turns;       ///< of a dialogue, or a context and its label; or one text
+  bool alone = false;                   ///< it is one text, which is an example by itself
+  std::int32_t label = -1;              ///< the class of a labelled text; its texts are `turns`
+  std::vector<float> numbers{};         ///< of its label, where that is no single class
+  std::vector<std::int32_t> classes{};  ///< of words, which are `turns`; below zero without one
 
   /// Adds an example, or several, to a set. It is not of labelled texts.
   void add_to(ExampleSet& set) const {
@@ -84,9 +87,10 @@ ExampleFormat json_lines_format(std::string_view context, std::string_view label
 /// Which fields of a record are a labelled text; see the policy LabelledText.
 struct LabelledFields {
   std::vector<std::string> texts;    ///< one or two
-  std::string label;                 ///< a whole number, or one of `names`
-  int classes;                       ///< numbers are below it
+  std::string label;                 ///< a whole number, or one of `names`; or as `kind` says
+  int classes;                       ///< numbers are below it; or how many numbers a label has
   std::vector<std::string> names{};  ///< of the classes, in their order; empty if they have none
+  LabelKind kind = LabelKind::one_class;  ///< what a label says
 
   /// The number of the class that a label names.
   /// throws    BadRecord if none has that name
@@ -101,5 +105,12 @@ ExampleFormat labelled_lines_format(const LabelledFields& fields);
 /// Tables with these columns, which are numbers from 1 without a `header`. Reading throws BadFile as
 /// that of table_format() does, and for Parquet.
 ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header);
+
+/// Objects with lists of words and of their classes: the only text and the label of the fields.
+ExampleFormat labelled_words_format(const LabelledFields& fields);
+/// Lines of columns, which are numbers from 1, with a word on each line and a blank line behind each
+/// sentence, as in the files of CoNLL. Lines that begin with -DOCSTART- are left out.
+/// throws    FileError if a column's name is no such number
+ExampleFormat word_columns_format(const LabelledFields& fields);
 
 }  // namespace sinter::detail

@@ -47,7 +47,7 @@ class Filling {
     begin = draw.part.begin(sequences);
     end = draw.part.end(sequences);
     batch.ids.resize(std::size_t(set.inputs()));
-    batch.values.clear();
+    batch.values.resize(std::size_t(set.values()));
     batch.clear();
     batch.keys = draw.keys;
     batch.part = draw.part;

@@ -2,6 +2,10 @@
 // Examples written as JSON lines.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "data/examples/example_formats.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
@@ -68,6 +72,58 @@ void read_lines(std::string_view file, const OnRecord& on_record,
   }
 }
 
+/// The class that a label names.
+/// throws    BadRecord if it is none
+std::int32_t class_in(const Json& label, const LabelledFields& fields) {
+  if (!fields.names.empty()) return fields.class_named(text_of(label, "the label"));
+  if (!label.is_number_unsigned() || label.get<std::uint64_t>() >= std::uint64_t(fields.classes))
+    throw fields.refusal(label.dump());
+  return label.get<std::int32_t>();
+}
+
+/// The numbers of a label, which is a list, or a number if it has one.
+/// throws    BadRecord if there are not as many
+std::vector<float> numbers_in(const Json& label, const LabelledFields& fields) {
+  const Json list = label.is_array() ? label : Json::array({label});
+  std::vector<float> numbers;
+  for (const Json& number : list) {
+    if (!number.is_number() || !std::isfinite(number.get<float>()))
+      throw fields.refusal(label.dump());
+    numbers.push_back(number.get<float>());
+  }
+  if (numbers.size() != std::size_t(fields.classes)) throw fields.refusal(label.dump());
+  return numbers;
+}
+
+/// True if a list says of each class whether it is there: by true or false, or by numbers with a
+/// decimal point. As many whole numbers 0 and 1 say it, too, where they cannot be classes: one of
+/// three numbers then comes twice.
+bool says_each(const Json& list, const LabelledFields& fields) {
+  const auto is_answer = [&](const Json& one) {
+    if (one.is_boolean()) return true;
+    if (!one.is_number() || (one != 0 && one != 1)) return false;
+    return one.is_number_float() || (fields.names.empty() && fields.classes > 2);
+  };
+  return list.size() == std::size_t(fields.classes) && std::ranges::all_of(list, is_answer);
+}
+
+/// 1 for each class that a label has, and 0 for each other.
+/// throws    BadRecord if it is no list of classes
+std::vector<float> classes_in(const Json& label, const LabelledFields& fields) {
+  if (!label.is_array()) throw fields.refusal(label.dump());
+  std::vector<float> numbers(std::size_t(fields.classes), 0.f);
+  const bool each = says_each(label, fields);
+  for (std::size_t k = 0; k < label.size(); ++k) {
+    if (each) {
+      numbers[k] = label[k].is_boolean() ? float(label[k].get<bool>()) : label[k].get<float>();
+      continue;
+    }
+    float& number = numbers[std::size_t(class_in(label[k], fields))];
+    if (std::exchange(number, 1.f) != 0) throw fields.refusal(label.dump());
+  }
+  return numbers;
+}
+
 }  // namespace
 
 ExampleFormat dialogue_format() {
@@ -108,14 +164,13 @@ ExampleFormat labelled_lines_format(const LabelledFields& fields) {
               for (const std::string& name : fields->texts)
                 record.turns.push_back(text_in(object, name));
               const Json& label = field(object, fields->label);
-              if (!fields->names.empty()) {
-                record.label = fields->class_named(text_of(label, "the label"));
-                return record;
+              if (fields->kind == LabelKind::numbers) {
+                record.numbers = numbers_in(label, *fields);
+              } else if (fields->kind == LabelKind::several_classes) {
+                record.numbers = classes_in(label, *fields);
+              } else {
+                record.label = class_in(label, *fields);
               }
-              if (!label.is_number_unsigned() ||
-                  label.get<std::uint64_t>() >= std::uint64_t(fields->classes))
-                throw fields->refusal(label.dump());
-              record.label = label.get<std::int32_t>();
               return record;
             });
           }};

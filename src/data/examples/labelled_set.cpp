@@ -63,6 +63,8 @@ LabelledSet::LabelledSet(Tokenizer t, LabelledForm f, int classes)
         fmt::format("Labelled texts need a context of at least {} tokens, which are their marks, "
                     "and at least 1 class; given were {} and {}.",
                     form.mark_count(), form.context, classes));
+  if (form.label_kind == LabelKind::class_of_token)
+    throw ArgumentError("The labels of these texts are of sequences, and not of tokens.");
   all.of.resize(std::size_t(classes));
 }
 
@@ -78,13 +80,38 @@ void LabelledSet::add(std::span<const std::string_view> texts, std::int32_t labe
 }
 
 void LabelledSet::add_tokens(std::span<const std::vector<std::int32_t>> texts, std::int32_t label) {
+  if (has_numbers())
+    throw ArgumentError(
+        fmt::format("A label of these texts has {} numbers, and not a class.", all.of.size()));
+  if (label < 0 || std::size_t(label) >= all.of.size())
+    throw ArgumentError(
+        fmt::format("Classes are from 0 to {}, and {} is none.", all.of.size() - 1, label));
+  add_texts(texts, label);
+  ++all.of[std::size_t(label)];
+}
+
+void LabelledSet::add_tokens(std::span<const std::vector<std::int32_t>> texts,
+                             std::span<const float> label) {
+  if (!has_numbers() || label.size() != all.of.size())
+    throw ArgumentError(fmt::format(
+        "A label of these texts has {}, and not {} numbers.",
+        has_numbers() ? fmt::format("{} numbers", all.of.size()) : std::string("one class"),
+        label.size()));
+  add_texts(texts, 0);
+  for (std::size_t k = 0; k < label.size(); ++k) {
+    all.of[k] += label[k] > 0;
+    all.least = numbers.empty() ? label[k] : std::min(all.least, label[k]);
+    all.most = numbers.empty() ? label[k] : std::max(all.most, label[k]);
+    numbers.push_back(label[k]);
+  }
+}
+
+/// Adds a record without its numbers, if it has any.
+void LabelledSet::add_texts(std::span<const std::vector<std::int32_t>> texts, std::int32_t label) {
   const std::size_t count = form.pairs ? 2 : 1;
   if (texts.size() != count)
     throw ArgumentError(fmt::format("A sequence of these labelled texts has {} text{}, and not {}.",
                                     count, count > 1 ? "s" : "", texts.size()));
-  if (label < 0 || std::size_t(label) >= all.of.size())
-    throw ArgumentError(
-        fmt::format("Classes are from 0 to {}, and {} is none.", all.of.size() - 1, label));
   if (size() == std::numeric_limits<std::int32_t>::max())
     throw ArgumentError("There are more than 2^31 - 1 labelled texts. Use fewer data.");
   const Lengths have{std::int64_t(texts[0].size()), form.pairs ? std::int64_t(texts[1].size()) : 0};
@@ -101,7 +128,6 @@ void LabelledSet::add_tokens(std::span<const std::vector<std::int32_t>> texts, s
   all.rows += rows_of(example);
   all.cut += is_cut;
   all.longest = std::max(all.longest, rows_of(example));
-  ++all.of[std::size_t(label)];
 }
 
 ExampleLength LabelledSet::length(std::int64_t number) const {
@@ -117,7 +143,7 @@ int LabelledSet::append_rows(HostBatch& batch, const Example& example, int most,
   const int more = std::max(0, padded - taken);
   batch.starts.push_back(batch.starts.back() + taken + more);
   batch.count({.context = taken - 1,
-               .label = 1,
+               .label = predictions(),
                .padding = more,
                .truncated = example.is_cut || taken < rows_of(example)});
   return taken;
@@ -153,7 +179,12 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
       types.push_back(bert && row >= of_first);
     types.insert(types.end(), std::size_t(more), 0);
   }
-  batch.ids[std::size_t(inputs() - 1)].push_back(example.label);
+  if (has_numbers()) {
+    const auto of_label = numbers.begin() + number * predictions();
+    batch.values[0].insert(batch.values[0].end(), of_label, of_label + predictions());
+  } else {
+    batch.ids[std::size_t(inputs() - 1)].push_back(example.label);
+  }
 }
 
 std::vector<SpecialToken> LabelledSet::special() const {
@@ -169,7 +200,9 @@ std::uint64_t LabelledSet::hash() const {
                                  std::uint64_t(form.mark_count()),
                                  XXH3_64bits(tokens.data(), tokens.size() * sizeof(tokens[0])),
                                  XXH3_64bits(examples.data(), examples.size() * sizeof(Example))};
-  return XXH3_64bits(parts, sizeof(parts));
+  const std::uint64_t all_parts = XXH3_64bits(parts, sizeof(parts));
+  if (!has_numbers()) return all_parts;
+  return XXH3_64bits_withSeed(numbers.data(), numbers.size() * sizeof(float), all_parts);
 }
 
 namespace detail {
@@ -187,6 +220,7 @@ Prompt labelled_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledForm 
     const std::size_t tab = text.find('\t');
     texts = {text.substr(0, tab), text.substr(tab + 1)};
   }
+  form.label_kind = LabelKind::one_class;  // of which a prompt has none
   LabelledSet set(tokenizer, form, 1);
   set.add(texts, 0);
   HostBatch batch;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "data/examples/example_formats.hpp"
@@ -226,6 +227,23 @@ ExampleFormat format_of(Layout layout, std::string expected, ExampleFormat parqu
           std::make_shared<const ExampleFormat>(std::move(parquet))};
 }
 
+/// The numbers in a field, with blanks between.
+/// throws    BadRecord if there are not as many as a label has
+std::vector<float> numbers_of(std::string_view text, const LabelledFields& fields) {
+  std::vector<float> numbers;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t blank = std::min(rest.find(' '), rest.size());
+    float number = 0;
+    const auto parsed = std::from_chars(rest.data(), rest.data() + blank, number);
+    if (parsed.ec != std::errc() || parsed.ptr != rest.data() + blank || !std::isfinite(number))
+      throw fields.refusal(text);
+    numbers.push_back(number);
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  if (numbers.size() != std::size_t(fields.classes)) throw fields.refusal(text);
+  return numbers;
+}
+
 /// throws    BadRecord if it is no class
 std::int32_t label_of(const std::string& text, const LabelledFields& fields) {
   if (!fields.names.empty()) return fields.class_named(text);
@@ -276,9 +294,11 @@ ExampleFormat table_format(const TableFormat& format) {
 ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header) {
   Layout layout{fields.texts, separator, header,
                 [fields](std::vector<std::string> row) -> ExampleTexts {
-                  const std::int32_t label = label_of(row.back(), fields);
+                  const std::string label = std::move(row.back());
                   row.pop_back();
-                  return {std::move(row), false, label};
+                  if (fields.kind == LabelKind::numbers)
+                    return {std::move(row), false, -1, numbers_of(label, fields)};
+                  return {std::move(row), false, label_of(label, fields)};
                 },
                 true};
   layout.columns.push_back(fields.label);

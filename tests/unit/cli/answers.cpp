@@ -26,4 +26,13 @@ TEST_CASE("classes come by their names, the likeliest first, with the softmax of
   CHECK(names_in("").empty());
 }
 
+TEST_CASE(
+    "classes that are each by itself come in their order, with the logistic of their logits") {
+  const float logits[] = {std::log(3.f), 0, -std::log(4.f)};
+  CHECK(cli::each_class(logits, {}) == "0 0.7500, 1 0.5000, 2 0.2000");
+  const float large[] = {-1e4f, 1e4f};
+  CHECK(cli::each_class(large, [](int number) { return number ? "yes" : "no"; }) ==
+        "no 0.0000, yes 1.0000");
+}
+
 }  // namespace sinter::detail::testing::answers_tests

@@ -120,6 +120,86 @@ TEST_CASE("a label that is no class is an error with file, line and what is expe
   refuses<JsonPairs>("{}", "with the fields \"a\" and \"b\", texts, and \"label\"");
 }
 
+/// The numbers of all labels, with a blank behind each and a bar behind each sequence.
+template <class Policy>
+std::string numbers(const std::string& table) {
+  TemporaryFolder folder;
+  OpenedData data = opened<Policy>(put(folder / "table", table));
+  HostBatch batch;
+  std::string text;
+  while (data.evaluation->next(batch)) {
+    CHECK(batch.ids.size() == 1);
+    REQUIRE(batch.values.size() == 1);
+    CHECK(batch.values[0].size() == std::size_t(Policy::classes));
+    CHECK(batch.examples->label == Policy::classes);
+    for (float number : batch.values[0]) text += std::to_string(number).substr(0, 4) + " ";
+    text += "|";
+  }
+  return text;
+}
+template <class Policy>
+void refuses_numbers(const std::string& table, const std::string& says) {
+  check_refused([&] { numbers<Policy>(table); }, says);
+}
+
+TEST_CASE("a label may be a number, or several") {
+  using Score = LabelledText<"score", "text", "", {.classes = 1, .label_kind = LabelKind::numbers}>;
+  using Pair = LabelledText<"score", "a", "b", {.classes = 2, .label_kind = LabelKind::numbers}>;
+  using Lines = LabelledText<
+      "score", "text", "",
+      {.classes = 2, .label_kind = LabelKind::numbers, .format = TextFormat::json_lines}>;
+  using Line = LabelledText<
+      "score", "text", "",
+      {.classes = 1, .label_kind = LabelKind::numbers, .format = TextFormat::json_lines}>;
+  CHECK(numbers<Score>("score\ttext\n3.25\ta\n-1e1\tb\n0\t\n") == "3.25 |-10. |0.00 |");
+  CHECK(numbers<Pair>("score\ta\tb\n1 -2\tx\ty\n") == "1.00 -2.0 |");
+  CHECK(numbers<Lines>("{\"score\": [1, 2.5], \"text\": \"\"}\n") == "1.00 2.50 |");
+  CHECK(numbers<Line>("{\"score\": 4, \"text\": \"\"}\n{\"score\": [5], \"text\": \"\"}") ==
+        "4.00 |5.00 |");
+  CHECK(Score::unit.many == "numbers");
+  for (const char* bad : {"", "x", "1x", "1 2", "inf", "nan", "1e99", " 1", "1,5"}) {
+    CAPTURE(bad);
+    refuses_numbers<Score>("score\ttext\n" + std::string(bad) + "\ta\n", "and not a number");
+  }
+  for (const char* bad : {"[1]", "[1, 2, 3]", "1", "[1, \"2\"]", "null", "[1, 1e99]", "[[1], 2]"}) {
+    CAPTURE(bad);
+    refuses_numbers<Lines>("{\"score\": " + std::string(bad) + ", \"text\": \"\"}\n",
+                           "and not 2 numbers");
+  }
+}
+
+TEST_CASE("a label may be a list of classes, or an answer for each class") {
+  constexpr LabelledTextOptions several{
+      .classes = 3, .label_kind = LabelKind::several_classes, .format = TextFormat::json_lines};
+  using Ids = LabelledText<"of", "text", "", several>;
+  using Named = LabelledText<"of", "text", "", several, "art, law, sport">;
+  using Two = LabelledText<
+      "of", "text", "",
+      {.classes = 2, .label_kind = LabelKind::several_classes, .format = TextFormat::json_lines}>;
+  const auto line = [](const std::string& label) {
+    return "{\"of\": " + label + ", \"text\": \"a\"}\n";
+  };
+  for (const char* label : {"[2, 0]", "[1, 0, 1]", "[1.0, 0.0, 1.0]", "[true, false, true]"})
+    CHECK(numbers<Ids>(line(label)) == "1.00 0.00 1.00 |");
+  CHECK(numbers<Ids>(line("[]")) == "0.00 0.00 0.00 |");
+  CHECK(numbers<Ids>(line("[0, 2, 1]")) == "1.00 1.00 1.00 |");
+  for (const char* label : {"[\"sport\", \"art\"]", "[true, false, true]"})
+    CHECK(numbers<Named>(line(label)) == "1.00 0.00 1.00 |");
+  // Of two classes, whole numbers are always ids.
+  CHECK(numbers<Two>(line("[1, 0]")) == "1.00 1.00 |");
+  CHECK(numbers<Two>(line("[1.0, 0.0]")) == "1.00 0.00 |");
+  CHECK(Ids::unit.many == "answers");
+  for (const char* bad : {"1", "\"art\"", "[3]", "[-1]", "[0, 0]", "[0.5, 0.0, 1.0]", "[1.0]",
+                          "[null]", "[true, false]", "{\"0\": 1}"}) {
+    CAPTURE(bad);
+    refuses_numbers<Ids>(line(bad),
+                         "and not a list of its classes, each a whole number from 0 to 2");
+  }
+  refuses_numbers<Two>(line("[1, 1]"), "a list of its classes");
+  refuses_numbers<Named>(line("[\"chess\"]"), "each one of art, law, sport");
+  refuses_numbers<Named>(line("[1]"), "is no text, but 1");
+}
+
 TEST_CASE("labels that are words are the classes that the recipe names, in its order") {
   using Named = LabelledText<"label", "text", "", {.classes = 3}, "negative, positive,so so">;
   using NamedJson = LabelledText<"label", "text", "", {.format = TextFormat::json_lines}, "no,yes">;

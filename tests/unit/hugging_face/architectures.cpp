@@ -210,8 +210,8 @@ TEST_CASE("BERT's config.json becomes Bert, with types of tokens where the data 
   }
   const std::string classes = R"({"architectures": ["BertForSequenceClassification"], )";
   const auto two = check_becomes<Bert<{.pairs = true, .labels = 2}>>(classes + base, true);
-  CHECK(two.learns == hugging_face::Learns::classes);
-  CHECK(two.classes == 2);
+  CHECK(two.learns == hugging_face::Learns::labels);
+  CHECK(two.labels == 2);
   CHECK(two.types);
   CHECK(two.parameters == 109'483'778);
   check_becomes<Bert<{.pairs = true, .labels = 5}>>(classes + R"("num_labels": 5, )" + base);
@@ -220,6 +220,53 @@ TEST_CASE("BERT's config.json becomes Bert, with types of tokens where the data 
   check_becomes<Bert<{.types = 1, .labels = 2, .dropout = 0}>>(
       classes + R"("type_vocab_size": 1, "hidden_dropout_prob": 0,
       "attention_probs_dropout_prob": 0})");
+}
+
+TEST_CASE("a problem_type and a class of tokens become a kind of labels") {
+  const auto becomes = []<class Model>(Model, const std::string& name, const std::string& keys) {
+    const auto model = check_becomes<Model>(R"({"architectures": [")" + name + "\"]" + keys + "}");
+    CHECK(model.learns == hugging_face::Learns::labels);
+    CHECK(model.labels == Model::options.labels);
+    CHECK(model.label_kind == Model::options.label_kind);
+    return model.parameters;
+  };
+  const std::string classifier = "BertForSequenceClassification";
+  using enum LabelKind;
+  becomes(Bert<{.pairs = true, .labels = 1, .label_kind = numbers}>{}, classifier,
+          R"(, "num_labels": 1)");
+  becomes(Bert<{.pairs = true, .labels = 1, .label_kind = numbers}>{}, classifier,
+          R"(, "id2label": {"0": "LABEL_0"}, "problem_type": null)");
+  becomes(Bert<{.pairs = true, .labels = 4, .label_kind = numbers}>{}, classifier,
+          R"(, "num_labels": 4, "problem_type": "regression")");
+  becomes(Bert<{.pairs = true, .labels = 2}>{}, classifier,
+          R"(, "problem_type": "single_label_classification")");
+  becomes(DistilBert<{.labels = 3, .label_kind = several_classes}>{}, "Distil" + classifier,
+          R"(, "num_labels": 3, "problem_type": "multi_label_classification")");
+  becomes(Bert<{.pairs = true, .labels = 1, .label_kind = several_classes}>{}, classifier,
+          R"(, "num_labels": 1, "problem_type": "multi_label_classification")");
+  // Embeddings (28996 + 512 + 2 + 2) 768, 12 blocks of 7087872, a head of 9 769; no pooler.
+  CHECK(becomes(
+            Bert<{.vocabulary = 28996, .pairs = true, .labels = 9, .label_kind = class_of_token}>{},
+            "BertForTokenClassification",
+            R"(, "num_labels": 9, "vocab_size": 28996)") == 107'726'601);
+  becomes(DistilBert<{.labels = 9, .label_kind = class_of_token}>{},
+          "DistilBertForTokenClassification", R"(, "num_labels": 9, "problem_type": "regression")");
+}
+
+TEST_CASE("a body with labels in its config.json becomes a classifier with a fresh head") {
+  const auto noted = []<class Model>(Model, const std::string& name, const std::string& keys) {
+    const ModelFolder folder(R"({"architectures": [")" + name + "\"]" + keys + "}");
+    Config config(folder.path() / "config.json");
+    const FolderModel model = hugging_face::read_model(config, false, "there");
+    CHECK(model.label_kind == Model::options.label_kind);
+    CHECK(model.labels == Model::options.labels);
+    REQUIRE(config.notes().size() == 1);
+    CHECK(has(config.notes()[0], name + " is a body: its weights have no head"));
+  };
+  noted(Bert<{.labels = 1, .label_kind = LabelKind::numbers}>{}, "BertModel",
+        R"(, "problem_type": "regression", "num_labels": 1)");
+  noted(DistilBert<{.labels = 3}>{}, "DistilBertModel", R"(, "num_labels": 3)");
+  noted(Bert<>{}, "BertModel", "");
 }
 
 TEST_CASE("DistilBERT's config.json becomes DistilBert") {
@@ -236,7 +283,7 @@ TEST_CASE("DistilBERT's config.json becomes DistilBert") {
       R"({"architectures": ["DistilBertForSequenceClassification"],
           "id2label": {"0": "NEGATIVE", "1": "POSITIVE"}, )" +
       base);
-  CHECK(classes.learns == hugging_face::Learns::classes);
+  CHECK(classes.learns == hugging_face::Learns::labels);
   CHECK(classes.parameters == 66'955'010);
   CHECK(!classes.types);
 }
@@ -463,6 +510,9 @@ TEST_CASE("the config.json that a model exports becomes that model again") {
                  .pad = 3,
                  .dropout = 0.25}>{});
   check(Roberta<{.labels = 7}>{});
+  check(Bert<{.types = 1, .labels = 1, .label_kind = LabelKind::numbers}>{});
+  check(Bert<{.types = 1, .labels = 3, .label_kind = LabelKind::class_of_token}>{});
+  check(DistilBert<{.labels = 5, .label_kind = LabelKind::several_classes}>{});
   check(Seq2Seq<bart_base>{});
   check(Seq2Seq<{.encoder_layers = 1,
                  .decoder_layers = 2,

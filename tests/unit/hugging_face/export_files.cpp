@@ -201,4 +201,11 @@ TEST_CASE("a damaged config.json is an error that names it") {
             "config.json: it is no object of JSON. Correct it, or take it away."));
 }
 
+TEST_CASE("a head without a problem_type loses that of the head that training began with") {
+  const ModelFolder folder(R"({"problem_type": "regression", "id2label": {"0": "A"}})");
+  const Exported exported(origin_of_weights(folder.path()),
+                          R"({"architectures": ["BertForTokenClassification"], "num_labels": 2})");
+  CHECK(!exported.json("config.json").contains("problem_type"));
+}
+
 }  // namespace sinter::detail::testing::export_files_tests

@@ -108,6 +108,33 @@ TEST_CASE("RoBERTa's classifier takes texts between its own marks") {
       code_of(recipe),
       "LabelledText<\"label\", \"sentence\", \"\", {.context = 64, .vocabulary = 14, .classes = "
       "2, .marks = TextMarks::roberta}>, Metrics<Accuracy, F1<>>,"));
+TEST_CASE("a recipe of other labels reads data that have them, without metrics of classes") {
+  const auto written = [](const std::string& config) {
+    const ModelFolder folder(config + ", " + bert + "}");
+    folder.add_vocabulary();
+    return recipe_of_folder(folder.path());
+  };
+  const std::string begin =
+      R"({"architectures": ["BertForSequenceClassification"], "num_labels": )";
+  const WrittenRecipe number = written(begin + "1");
+  CHECK(has(code_of(number), ".labels = 1, .label_kind = LabelKind::numbers}>,"));
+  CHECK(
+      has(code_of(number),
+          "LabelledText<\"label\", \"sentence\", \"\", {.context = 64, .vocabulary = 6, .classes = "
+          "1, .label_kind = LabelKind::numbers, .types = true}>, AdamW"));
+  CHECK(has(comment_of(number), "`label`, a number, and `sentence`"));
+  const WrittenRecipe several =
+      written(begin + R"(3, "problem_type": "multi_label_classification")");
+  CHECK(has(code_of(several),
+            ".classes = 3, .label_kind = LabelKind::several_classes, .types = true, .format = "
+            "TextFormat::json_lines}>, AdamW"));
+  CHECK(has(comment_of(several), "--data RECORDS"));
+  const WrittenRecipe words =
+      written(R"({"architectures": ["BertForTokenClassification"], "num_labels": 3)");
+  CHECK(has(code_of(words),
+            "LabelledWords<\"tags\", \"tokens\", {.context = 64, .vocabulary = 6, .classes = 3, "
+            ".types = true}>, AdamW"));
+  CHECK(has(comment_of(words), "--data SENTENCES"));
 }
 
 /// Without its last brace.

@@ -126,5 +126,9 @@ TEST_CASE("finite differences agree with MeanSquaredError") {
   using R = Checked<SquaredErrorModel>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));
 }
+TEST_CASE("finite differences agree with BinaryCrossEntropy") {
+  expect_right_gradients<Checked<BinaryCrossEntropyModel>>(
+      regression_batch(lengths, given_width, wide, 1));
+}
 
 }  // namespace sinter::detail::testing::gradients_tests
