@@ -42,6 +42,7 @@ BEGIN {
   asks("hooks.hpp", "contradiction why_fixed offered note regions rules model_rules frozen")
   asks("hooks.hpp", "parameter_groups row_multiple rewrite rate_factor State initial loss_scale")
   asks("hooks.hpp", "after_step after_evaluation next_batch check_batch recover metrics early_stop")
+  asks("hooks.hpp", "watches")
 }
 
 function asks(who, members,    names, n, i) {

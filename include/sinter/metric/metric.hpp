@@ -48,6 +48,13 @@ concept ClassMetric =
       { M::value(all, classes) } -> std::same_as<double>;
     };
 
+/// The figure of an evaluation that a policy watches (Plateau).
+struct Watched {
+  std::string_view name;           ///< the metric's name; empty for the loss
+  double value = 0;                ///< NaN if there is none
+  bool greater_is_better = false;  ///< true if a larger figure is a better one
+};
+
 namespace detail {
 /// A ClassMetric without its type.
 struct Metric {

@@ -29,6 +29,7 @@ struct EarlyStopping;  // stopping/early_stop.hpp
 struct Figure;         // data/unit.hpp
 struct Objective;
 struct StepFigures;
+struct Watched;  // metric/metric.hpp
 enum class Reaction : std::uint8_t;
 
 namespace detail {
@@ -189,9 +190,18 @@ SINTER_HOOK(recover, Recovers<P>,
 template <class P>
 concept ActsAfterEvaluation = requires(const typename P::Options& options, typename P::State& state,
                                        double loss) { P::after_evaluation(options, state, loss); };
-/// after_evaluation(options, state, loss) is called with each validation loss.
-SINTER_HOOK(after_evaluation, ActsAfterEvaluation<P>,
-            "static void after_evaluation(const Options&, State&, double loss)");
+template <class P>
+concept ActsAfterWatched =
+    requires(const typename P::Options& options, typename P::State& state, const Watched& figure) {
+      P::after_evaluation(options, state, figure);
+      { P::watches } -> std::convertible_to<std::string_view>;
+    };
+/// after_evaluation(options, state, loss) is called with each validation loss. Where the policy has
+/// `watches`, the name of a metric of the recipe, or "" for the loss, it gets that figure as a Watched
+/// (metric/metric.hpp) in place of the loss.
+SINTER_HOOK(after_evaluation, (ActsAfterEvaluation<P> || ActsAfterWatched<P>),
+            "static void after_evaluation(const Options&, State&, double loss), or with const "
+            "Watched& beside static constexpr std::string_view watches");
 
 template <class P>
 concept ShapesBatches =

@@ -146,8 +146,12 @@ class TrainerCore {
   /// for it. The destructor does the same. Without other processes, this does nothing.
   void give_up() noexcept;
 
-  /// Passes a validation loss to the policies that act on it (Plateau).
-  void after_evaluation(double validation_loss) { recipe_->after_evaluation(validation_loss); }
+  /// Passes a validation loss to the policies that act on it (Plateau), and with it the metrics of the
+  /// evaluation, which one of them may watch.
+  /// throws    ArgumentError if a policy watches a metric that is not among them
+  void after_evaluation(double validation_loss, std::span<const MetricValue> metrics = {}) {
+    recipe_->after_evaluation(validation_loss, metrics);
+  }
   /// The factor that gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_->loss_scale(); }
 

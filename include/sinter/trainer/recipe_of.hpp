@@ -125,6 +125,10 @@ class RecipeOf : public RecipeView {
     for_each_policy(All{}, [&]<hook::Recovers P>(P*) { recovers = P::slot::name; });
     for_each_policy(All{},
                     [&]<hook::ActsAfterEvaluation P>(P*) { acts_on_evaluations = P::slot::name; });
+    for_each_policy(All{}, [&]<hook::ActsAfterWatched P>(P*) {
+      acts_on_evaluations = P::slot::name;
+      watches = P::watches == "loss" ? "" : P::watches;
+    });
   }
   void set_metrics() {
     constexpr bool predicts = !Plan<R>::predicting.results.empty();
@@ -244,9 +248,12 @@ class RecipeOf : public RecipeView {
     }
     return ask_to_recover(step);
   }
-  void after_evaluation(double loss) override {
+  void after_evaluation(double loss, std::span<const MetricValue> found) override {
     states_.visit([&]<hook::ActsAfterEvaluation P>(P, auto& state) {
       P::after_evaluation(of<P>(), state, loss);
+    });
+    states_.visit([&]<hook::ActsAfterWatched P>(P, auto& state) {
+      P::after_evaluation(of<P>(), state, figure_of(*this, P::watches, loss, found));
     });
   }
 
