@@ -284,6 +284,22 @@ std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
   return count;
 }
 
+/// Returns the weights of the classes of all predictions, in all parts of a batch; without class weights
+/// the number of predictions.
+double TrainerCore::all_weights_in(const HostBatch& batch, std::int64_t predictions) {
+  const std::span<const double> weights = recipe_->class_weights;
+  if (weights.empty()) return double(predictions);
+  double sum = 0;
+  std::size_t ids = 0;
+  for (const External& e : plan().model.externals) {
+    if (e.width) continue;
+    if (e.targets)
+      for (const std::int32_t id : batch.ids[ids]) sum += id >= 0 ? weights[std::size_t(id)] : 0;
+    ++ids;
+  }
+  return batch.part.is_whole() ? sum : sum_over_processes(sum);
+}
+
 /// Checks a batch. Other processes do not see what is wrong in this one's part, so it gives up, or
 /// they would wait for ever.
 void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
@@ -338,6 +354,11 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   const std::int64_t count = all_predictions_in(batch);
   if (count == 0)
     throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
+  const double weights = all_weights_in(batch, count);
+  if (weights == 0)
+    throw ArgumentError(
+        "all targets of the batch are of classes with the weight 0 (ClassWeights), so there is "
+        "nothing to learn from. Leave such rows out of the data, or make the batch larger.");
   const double scale = recipe_->loss_scale();
   const int counted = recipe_->changes_batches ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_->rate(steps_ + 1, counted);
@@ -345,7 +366,9 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.step = steps_ + 1;
     work.seed = settings_.seed;
-    work.loss_weight = 1 / double(count);
+    work.loss_weight = 1 / weights;
+    work.label_smoothing = recipe_->label_smoothing();
+    work.class_weights = recipe_->class_weights;
     work.loss_scale = scale;
     work.learning_rate = rate.learning_rate;
     work.rate_factor = rate.factor;
@@ -354,6 +377,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->measured().loss, count};
+  if (!recipe_->class_weights.empty()) loss.sum *= double(count) / weights;  // its mean is weighted
   const StepFigures figures = machines_[0]->figures();
   const Reaction reaction = recipe_->after_step(figures);
   if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};

@@ -63,6 +63,10 @@ const Metric* metric_named(const RecipeView& recipe, std::string_view name, std:
                   asks, name, recipe.name, known));
 }
 
+void check_options(const RecipeView& recipe) {
+  for (const Option& option : recipe.options) check_range(option);
+  for (const auto& [slot, found] : recipe.combinations())
+    if (found)
 Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
                   std::span<const MetricValue> metrics) {
   const Metric* metric =
@@ -77,10 +81,6 @@ Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
   return {metric->name, found->value, metric->greater_is_better};
 }
 
-void check_options(const RecipeView& recipe) {
-  for (const Option& option : recipe.options) check_range(option);
-  for (const auto& [slot, found] : recipe.combinations())
-    if (found)
       throw ArgumentError(fmt::format("in {}, {}: {}. To mend it: {}.", slot, found.what,
                                       numbers_of(recipe, slot), found.fix));
 }

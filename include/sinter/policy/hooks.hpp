@@ -249,6 +249,23 @@ SINTER_HOOK(objective, HasObjective<P>,
             "static Objective objective(const Options&, const DataTokens&)");
 
 template <class P>
+concept SmoothsLabels = requires(const typename P::Options& options) {
+  { P::label_smoothing(options) } -> std::convertible_to<double>;
+};
+/// label_smoothing(options) returns the share of a target that cross-entropies divide among all classes in
+/// training, at least 0 and below 1.
+SINTER_HOOK(label_smoothing, SmoothsLabels<P>, "static double label_smoothing(const Options&)");
+
+template <class P>
+concept WeighsClasses = requires {
+  requires std::same_as<std::remove_cvref_t<decltype(*P::class_weights.begin())>, double>;
+};
+/// `class_weights` is an array with a weight for each class, by which the cross-entropy multiplies losses
+/// in training.
+SINTER_HOOK(class_weights, WeighsClasses<P>,
+            "static constexpr std::array class_weights{..., of double}");
+
+template <class P>
 concept HasMetrics =
     requires { requires std::same_as<std::remove_cvref_t<decltype(*P::metrics.begin())>, Metric>; };
 /// `metrics` is an array of Metric (metric/metric.hpp): figures of an evaluation beside the loss.
@@ -355,7 +372,8 @@ using ActingHooks =
              hook::parameter_groups_hook, hook::row_multiple_hook, hook::rewrite_hook,
              hook::rewrite_forward_hook, hook::rate_factor_hook, hook::loss_scale_hook,
              hook::after_step_hook, hook::recover_hook, hook::after_evaluation_hook,
-             hook::next_batch_hook, hook::batching_hook, hook::objective_hook, hook::metrics_hook,
+             hook::next_batch_hook, hook::batching_hook, hook::objective_hook,
+             hook::label_smoothing_hook, hook::class_weights_hook, hook::metrics_hook,
              hook::early_stop_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =

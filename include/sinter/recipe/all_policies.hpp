@@ -37,6 +37,8 @@
 #include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/model/seq2seq.hpp"
+#include "sinter/objective/class_weights.hpp"
+#include "sinter/objective/label_smoothing.hpp"
 #include "sinter/objective/masked_lm.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/single.hpp"
@@ -68,7 +70,8 @@ using data = PolicyList<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, Dialo
                         LabelledText<"1", "2">>;  ///< all data policies
 using batching = PolicyList<Packed, Padded, LengthGrouped,
                             DynamicBatch<>>;  ///< all ways to put examples into batches
-using objective = PolicyList<MaskedLm<>>;     ///< all objectives
+/// All objectives, and what changes the loss of classes and tokens.
+using objective = PolicyList<MaskedLm<>, LabelSmoothing<>, ClassWeights<1, 1>>;
 using parameters =
     PolicyList<Groups<Group<"*", {.learning_rate = 0.5}>>, Freeze<"wte">, Average<>,
                ScaledRate<ScaledRateOptions{}>>;               ///< all policies for some parameters

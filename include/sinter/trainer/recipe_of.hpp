@@ -129,6 +129,7 @@ class RecipeOf : public RecipeView {
       acts_on_evaluations = P::slot::name;
       watches = P::watches == "loss" ? "" : P::watches;
     });
+    for_each_policy(All{}, [&]<hook::WeighsClasses P>(P*) { class_weights = P::class_weights; });
   }
   void set_metrics() {
     constexpr bool predicts = !Plan<R>::predicting.results.empty();
@@ -247,6 +248,12 @@ class RecipeOf : public RecipeView {
       return reaction;
     }
     return ask_to_recover(step);
+  }
+  double label_smoothing() const override {
+    double factor = 0;
+    for_each_policy(All{},
+                    [&]<hook::SmoothsLabels P>(P*) { factor = P::label_smoothing(of<P>()); });
+    return factor;
   }
   void after_evaluation(double loss, std::span<const MetricValue> found) override {
     states_.visit([&]<hook::ActsAfterEvaluation P>(P, auto& state) {

@@ -52,6 +52,8 @@ class RecipeView {
   std::string_view acts_on_evaluations;
   /// The metric that this policy watches; empty for the loss.
   std::string_view watches;
+  /// Weights of the classes in the loss of training; empty if all are 1.
+  std::span<const double> class_weights;
   /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not say.
   std::span<const Metric> metrics;
 
@@ -119,6 +121,8 @@ class RecipeView {
   double learning_rate(std::int64_t step) const { return rate(step, global_batch()).learning_rate; }
   /// Returns the factor that the gradients of the next step are multiplied by.
   virtual double loss_scale() const = 0;
+  /// Returns the share of a target that cross-entropies divide among all classes in training.
+  virtual double label_smoothing() const = 0;
   /// Passes a step to the policies. Returns how to react if the step was not applied.
   /// throws    Error if a policy ends the training
   virtual Reaction after_step(const StepFigures& step) = 0;
