@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -389,17 +390,30 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
   check_part(batch, plan().model);
   const int ranks = recipe_->ranks();
   const std::int64_t count = predictions_in(batch);
-  const bool is_part = !batch.part.is_whole();
+  const bool is_part = !batch.part.is_whole(), counts_right = recipe_->counts_right();
   auto evaluate_part = [&](int rank) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.seed = settings_.seed;
     work.votes = own_votes_;
     if (is_part) work.predictions = count;
+    work.counts_right = counts_right;
     machines_[rank]->evaluate(work, observer(rank));
   };
   on_ranks(std::ref(evaluate_part));  // a reference: nothing is allocated
   const kernel::Decision& measured = machines_[0]->measured();
-  return {measured.loss, is_part ? std::int64_t(measured.predictions) : count};
+  Loss loss{measured.loss, is_part ? std::int64_t(measured.predictions) : count};
+  if (counts_right) loss.right = count_right();
+  return loss;
+}
+
+/// Returns the right predictions of all ranks in the last evaluation.
+std::int64_t TrainerCore::count_right() {
+  std::int64_t right = 0;
+  on_ranks([&](int rank) {
+    const std::int64_t own = machines_[rank]->right();
+    std::atomic_ref(right).fetch_add(own, std::memory_order_relaxed);
+  });
+  return std::int64_t(sum_over_processes(double(right)));
 }
 
 const kernel::Votes& TrainerCore::votes() const {

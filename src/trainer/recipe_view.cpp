@@ -47,6 +47,10 @@ Prompt RecipeView::prompt(const Tokenizer& tokenizer, std::string_view text) con
   return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
 }
 
+bool RecipeView::counts_right() const {
+  return std::ranges::any_of(metrics, [](const Metric& metric) { return metric.of_tokens; });
+}
+
 std::string text_of(const Option& option) {
   return option.read([](const auto& value) { return fmt::format("{}", value); });
 }
@@ -63,10 +67,6 @@ const Metric* metric_named(const RecipeView& recipe, std::string_view name, std:
                   asks, name, recipe.name, known));
 }
 
-void check_options(const RecipeView& recipe) {
-  for (const Option& option : recipe.options) check_range(option);
-  for (const auto& [slot, found] : recipe.combinations())
-    if (found)
 Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
                   std::span<const MetricValue> metrics) {
   const Metric* metric =
@@ -81,6 +81,10 @@ Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
   return {metric->name, found->value, metric->greater_is_better};
 }
 
+void check_options(const RecipeView& recipe) {
+  for (const Option& option : recipe.options) check_range(option);
+  for (const auto& [slot, found] : recipe.combinations())
+    if (found)
       throw ArgumentError(fmt::format("in {}, {}: {}. To mend it: {}.", slot, found.what,
                                       numbers_of(recipe, slot), found.fix));
 }

@@ -30,6 +30,7 @@
 #include "sinter/metric/f1.hpp"
 #include "sinter/metric/matthews.hpp"
 #include "sinter/metric/metrics.hpp"
+#include "sinter/metric/token_accuracy.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/classifier.hpp"
 #include "sinter/model/distilbert.hpp"

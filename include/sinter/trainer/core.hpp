@@ -273,6 +273,7 @@ class TrainerCore {
   int ranks_here() const { return int(machines_.size()); }
   std::int64_t all_predictions_in(const HostBatch& batch);
   double all_weights_in(const HostBatch& batch, std::int64_t predictions);
+  std::int64_t count_right();
   /// Checks a batch for this model; it may have the content of only this process's part.
   void check_part(const HostBatch& batch, const Model& model);
   void check_predicts() const;

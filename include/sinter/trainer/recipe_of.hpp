@@ -134,7 +134,9 @@ class RecipeOf : public RecipeView {
   void set_metrics() {
     constexpr bool predicts = !Plan<R>::predicting.results.empty();
     for_each_policy(All{}, [&]<hook::HasMetrics P>(P*) {
-      static_assert(predicts,
+      constexpr bool are_of_tokens = std::ranges::all_of(
+          P::metrics, [](const Metric& metric) { return metric.of_tokens != nullptr; });
+      static_assert(predicts || are_of_tokens,
                     "Sinter: Metrics: the model has no predict(). Why: metrics compare what it "
                     "predicts with the classes of the data. Fix: give the model a predict(), which "
                     "results in logits of classes (docs/add_a_model.md), or leave Metrics out.");

@@ -57,6 +57,9 @@ class RecipeView {
   /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not say.
   std::span<const Metric> metrics;
 
+  /// True if an evaluation counts the predictions that are right (Loss::right).
+  bool counts_right() const;
+
   // ---- options and run state
   std::vector<Option> options;            ///< of all policies, field by field
   std::vector<OptionsOf> policy_options;  ///< the same options, as whole structs, by slot
