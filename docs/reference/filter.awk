@@ -35,13 +35,14 @@ BEGIN {
   if (room == "parallel") asks("ParallelPolicy", "ranks reduces")
   if (room == "device") asks("DevicePolicy", "on_host open")
   if (room == "layer")
-    asks("layer.hpp", "in out params saved cheap loss pools flops scratch forward backward")
+    asks("layer.hpp", "in out params saved cheap loss cross_entropy pools flops scratch forward backward")
   if (room == "layer") asks("layer.hpp", "takes_last ids_below passes_gradient reads_weights_in_backward")
   asks("NamedSlot", "name decisive")
   asks("RuleList", "holds enforce reason")
   asks("hooks.hpp", "contradiction why_fixed offered note regions rules model_rules frozen")
   asks("hooks.hpp", "parameter_groups row_multiple rewrite rate_factor State initial loss_scale")
   asks("hooks.hpp", "after_step after_evaluation next_batch check_batch recover metrics early_stop")
+  asks("hooks.hpp", "label_smoothing class_weights watches")
 }
 
 function asks(who, members,    names, n, i) {

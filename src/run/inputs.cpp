@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "run/binder.hpp"
+#include "sinter/base/with_element.hpp"
 #include "sinter/data/host_batch.hpp"
 
 namespace sinter::detail {
@@ -14,8 +15,8 @@ Inputs::Inputs(kernel::Stream& stream, const PlanView& plan)
     : stream_(stream),
       layers_stream_(stream, plan.matmul_inputs),
       pooled_starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
-      starts_memory_(
-          std::int64_t((token_axes + 1) * pooled_starts_.size() * sizeof(std::int32_t))) {
+      starts_memory_(std::int64_t((token_axes + 1) * pooled_starts_.size() * sizeof(std::int32_t))),
+      statistic_(plan.model.sizes.element[int(Type::statistic)]) {
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   pooled_starts_shown_ = show_starts(token_axes, pooled_starts_);
@@ -30,6 +31,34 @@ void Inputs::begin(const Work& work, BoundProgram& program, bool training) {
   now_.seed = work.seed;
   now_.loss_weight = work.loss_weight * work.loss_scale;
   now_.iteration = 0;
+  begin_loss(work, training);
+}
+
+/// Sets what cross-entropies do beside the plain loss. The memory for it is taken at the first time.
+void Inputs::begin_loss(const Work& work, bool training) {
+  now_.label_smoothing = work.label_smoothing;
+  if (training && !work.class_weights.empty() && !class_weights_) {
+    const std::span<const double> weights = work.class_weights;
+    const auto bytes = std::int64_t(weights.size()) * bytes_of(statistic_);
+    class_weights_.emplace(bytes);
+    std::byte* const at = class_weights_->bytes().data();
+    const OnHost copy(stream_, at, bytes, Access::write);
+    with_element(statistic_, [&]<class T>(T) {
+      std::ranges::transform(weights, copy.as<T>(), [](double weight) { return T(weight); });
+    });
+    now_.class_weights = at;
+    now_.class_weight_sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  }
+  now_.right = nullptr;
+  if (training || !work.counts_right) return;
+  if (!right_) right_.emplace(sizeof(*now_.right));
+  now_.right = reinterpret_cast<unsigned long long*>(right_->bytes().data());
+  clear_on_device(stream_, right_->bytes().data(), sizeof(*now_.right));
+}
+
+std::int64_t Inputs::right() {
+  const OnHost count(stream_, right_->bytes().data(), sizeof(*now_.right), Access::read);
+  return std::int64_t(*count.as<unsigned long long>());
 }
 
 int Inputs::iterations() const {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -283,6 +284,22 @@ std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
   return count;
 }
 
+/// Returns the weights of the classes of all predictions, in all parts of a batch; without class weights
+/// the number of predictions.
+double TrainerCore::all_weights_in(const HostBatch& batch, std::int64_t predictions) {
+  const std::span<const double> weights = recipe_->class_weights;
+  if (weights.empty()) return double(predictions);
+  double sum = 0;
+  std::size_t ids = 0;
+  for (const External& e : plan().model.externals) {
+    if (e.width) continue;
+    if (e.targets)
+      for (const std::int32_t id : batch.ids[ids]) sum += id >= 0 ? weights[std::size_t(id)] : 0;
+    ++ids;
+  }
+  return batch.part.is_whole() ? sum : sum_over_processes(sum);
+}
+
 /// Checks a batch. Other processes do not see what is wrong in this one's part, so it gives up, or
 /// they would wait for ever.
 void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
@@ -337,6 +354,11 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   const std::int64_t count = all_predictions_in(batch);
   if (count == 0)
     throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
+  const double weights = all_weights_in(batch, count);
+  if (weights == 0)
+    throw ArgumentError(
+        "all targets of the batch are of classes with the weight 0 (ClassWeights), so there is "
+        "nothing to learn from. Leave such rows out of the data, or make the batch larger.");
   const double scale = recipe_->loss_scale();
   const int counted = recipe_->changes_batches ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_->rate(steps_ + 1, counted);
@@ -344,7 +366,9 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.step = steps_ + 1;
     work.seed = settings_.seed;
-    work.loss_weight = 1 / double(count);
+    work.loss_weight = 1 / weights;
+    work.label_smoothing = recipe_->label_smoothing();
+    work.class_weights = recipe_->class_weights;
     work.loss_scale = scale;
     work.learning_rate = rate.learning_rate;
     work.rate_factor = rate.factor;
@@ -353,6 +377,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   };
   on_ranks(std::ref(train));  // a reference: nothing is allocated
   Loss loss{machines_[0]->measured().loss, count};
+  if (!recipe_->class_weights.empty()) loss.sum *= double(count) / weights;  // its mean is weighted
   const StepFigures figures = machines_[0]->figures();
   const Reaction reaction = recipe_->after_step(figures);
   if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};
@@ -364,17 +389,30 @@ Loss TrainerCore::evaluate(const HostBatch& batch) {
   check_part(batch, plan().model);
   const int ranks = recipe_->ranks();
   const std::int64_t count = predictions_in(batch);
-  const bool is_part = !batch.part.is_whole();
+  const bool is_part = !batch.part.is_whole(), counts_right = recipe_->counts_right();
   auto evaluate_part = [&](int rank) {
     Work work = part_of(batch, settings_.world.rank + rank, ranks);
     work.seed = settings_.seed;
     work.votes = own_votes_;
     if (is_part) work.predictions = count;
+    work.counts_right = counts_right;
     machines_[rank]->evaluate(work, observer(rank));
   };
   on_ranks(std::ref(evaluate_part));  // a reference: nothing is allocated
   const kernel::Decision& measured = machines_[0]->measured();
-  return {measured.loss, is_part ? std::int64_t(measured.predictions) : count};
+  Loss loss{measured.loss, is_part ? std::int64_t(measured.predictions) : count};
+  if (counts_right) loss.right = count_right();
+  return loss;
+}
+
+/// Returns the right predictions of all ranks in the last evaluation.
+std::int64_t TrainerCore::count_right() {
+  std::int64_t right = 0;
+  on_ranks([&](int rank) {
+    const std::int64_t own = machines_[rank]->right();
+    std::atomic_ref(right).fetch_add(own, std::memory_order_relaxed);
+  });
+  return std::int64_t(sum_over_processes(double(right)));
 }
 
 const kernel::Votes& TrainerCore::votes() const {

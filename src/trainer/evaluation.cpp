@@ -14,7 +14,11 @@ class MetricSums {
   explicit MetricSums(const TrainerCore& trainer)
       : metrics_(trainer.recipe().metrics), targets_(class_targets(trainer.plan().model)) {
     for (const Metric& metric : metrics_)
-      sums_.emplace_back(std::size_t(metric.sums(targets_.classes)));
+      sums_.emplace_back(metric.of_tokens ? 0 : std::size_t(metric.sums(targets_.classes)));
+  }
+  /// True if a metric compares the logits of predictions with classes.
+  bool need_predictions() const {
+    return std::ranges::any_of(metrics_, [](const Metric& metric) { return !metric.of_tokens; });
   }
 
   /// Adds a batch by the logits of its content.
@@ -32,14 +36,20 @@ class MetricSums {
       logits_.insert(logits_.end(), first, end);
     }
     for (std::size_t m = 0; m < metrics_.size(); ++m)
-      metrics_[m].add({targets_.classes, actual_, predicted_, logits_}, sums_[m]);
+      if (!metrics_[m].of_tokens)
+        metrics_[m].add({targets_.classes, actual_, predicted_, logits_}, sums_[m]);
   }
 
-  /// Forms the figures by the sums of all processes.
-  std::vector<MetricValue> values(TrainerCore& trainer) {
+  /// Forms the figures by the sums of all processes, and by the loss, which is over all of them.
+  std::vector<MetricValue> values(TrainerCore& trainer, const Loss& loss) {
     constexpr std::size_t at_once = 3;
     std::vector<MetricValue> values;
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      if (metrics_[m].of_tokens) {
+        values.push_back(
+            {std::string(metrics_[m].name), metrics_[m].of_tokens(loss.right, loss.count)});
+        continue;
+      }
       const std::span sums = sums_[m];
       for (std::size_t k = 0; k < sums.size(); k += at_once)
         trainer.sum_over_processes(sums.subspan(k, std::min(at_once, sums.size() - k)));
@@ -70,7 +80,7 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
                                        const std::function<void(std::int64_t done)>& on_batch) {
   Evaluation found;
   MetricSums sums(trainer);
-  const bool predicts = !trainer.recipe().metrics.empty();
+  const bool predicts = sums.need_predictions();
   const BatchPart part = trainer.part();
   HostBatch batch;
   BatchDraw draw;
@@ -85,7 +95,7 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
     }
     if (on_batch) on_batch(found.loss.count);
   }
-  if (predicts) found.metrics = sums.values(trainer);
+  found.metrics = sums.values(trainer, found.loss);
   return found;
 }
 

@@ -88,6 +88,7 @@ void Loop::mend_best() {
 /// Settles which metric chooses the best checkpoint, and which one ends the run early.
 void Loop::choose_metrics(const LoopOptions& options) {
   const RecipeView& recipe = trainer_.recipe();
+  metric_named(recipe, recipe.watches, "the recipe's " + std::string(recipe.acts_on_evaluations));
   const Metric* best = metric_named(recipe, options.best_by, "best_by");
   std::string by(best ? best->name : "");
   const bool is_new = by != state_.best_by;
@@ -207,7 +208,7 @@ void Loop::evaluate(AppliedStep& step, const LoopOptions& options) {
   if (!std::isfinite(loss))
     throw NonFiniteError(
         stop_text(fmt::format("The validation loss of step {} is not finite", step.record.step)));
-  if (is_evaluated(options, step.record.step)) trainer_.after_evaluation(loss);
+  if (is_evaluated(options, step.record.step)) trainer_.after_evaluation(loss, step.record.metrics);
   judge(step.record, options);
 }
 

@@ -2,6 +2,7 @@
 // Options as text, and checks of them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "sinter/error.hpp"
@@ -46,6 +47,10 @@ Prompt RecipeView::prompt(const Tokenizer& tokenizer, std::string_view text) con
   return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
 }
 
+bool RecipeView::counts_right() const {
+  return std::ranges::any_of(metrics, [](const Metric& metric) { return metric.of_tokens; });
+}
+
 std::string text_of(const Option& option) {
   return option.read([](const auto& value) { return fmt::format("{}", value); });
 }
@@ -60,6 +65,20 @@ const Metric* metric_named(const RecipeView& recipe, std::string_view name, std:
       fmt::format("{} names '{}', and the recipe {} has no such metric. It has: {}. Name one of "
                   "these, or add the metric to its policy Metrics.",
                   asks, name, recipe.name, known));
+}
+
+Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
+                  std::span<const MetricValue> metrics) {
+  const Metric* metric =
+      metric_named(recipe, name, "the recipe's " + std::string(recipe.acts_on_evaluations));
+  if (!metric) return {.name = "", .value = loss};
+  const auto found = std::ranges::find(metrics, metric->name, &MetricValue::name);
+  if (found == metrics.end())
+    throw ArgumentError(fmt::format(
+        "the recipe's {} watches the metric '{}', and this evaluation came without it. Pass the "
+        "metrics of the evaluation beside its loss.",
+        recipe.acts_on_evaluations, metric->name));
+  return {metric->name, found->value, metric->greater_is_better};
 }
 
 void check_options(const RecipeView& recipe) {

@@ -411,6 +411,38 @@ TEST_CASE("LibTorch agrees with CrossEntropy, with classes to ignore") {
   compare_step(trainer, batch, w, loss);
 }
 
+/// A step with label smoothing and class weights, of targets of which some are to be ignored.
+template <class Model, int Vocabulary>
+void compare_reshaped(auto logits_of) {
+  HostBatch batch = sequences_of(lengths);
+  add_values(batch, given_width, 1);
+  add_ids(batch, Vocabulary, 2, .3);
+  REQUIRE(std::ranges::count(batch.ids[0], -1) > 0);
+  using R = Reshaped<Model, Vocabulary>;
+  Trainer<R> trainer(settings);
+  randomise(trainer, 7);
+  NamedTensors w = leaves_of(trainer);
+  const Tensor logits = logits_of(values_of(batch).matmul(w["a.weight"]) + w["a.bias"], w);
+  const auto& weights = SomeWeights<Vocabulary>::class_weights;
+  auto options = F::CrossEntropyFuncOptions().ignore_index(-1);
+  const Tensor plain = F::cross_entropy(logits, ids_of(batch), options);
+  CHECK(relative_difference(trainer.evaluate(batch).mean(), plain.item<double>()) < bound);
+  options.label_smoothing(.1).weight(
+      torch::tensor(Numbers(weights.begin(), weights.end()), torch::kFloat64));
+  compare_step(trainer, batch, w, F::cross_entropy(logits, ids_of(batch), options));
+}
+TEST_CASE("LibTorch agrees with CrossEntropy, with label smoothing and class weights") {
+  compare_reshaped<CrossEntropyModel<1, ClassLoss>, wide>([](const Tensor& x, auto&) { return x; });
+}
+TEST_CASE("LibTorch agrees with LinearCrossEntropy, with label smoothing and class weights") {
+  compare_reshaped<CrossEntropyModel<1>, vocabulary>(
+      [](const Tensor& x, auto& w) { return x.matmul(w["layer.weight"].t()); });
+}
+TEST_CASE("LibTorch agrees with LinearBiasCrossEntropy, with label smoothing and class weights") {
+  compare_reshaped<CrossEntropyModel<1, BiasedTableLoss>, vocabulary>(
+      [](const Tensor& x, auto& w) { return F::linear(x, w["layer.weight"], w["layer.bias"]); });
+}
+
 TEST_CASE("LibTorch agrees with FirstRow") {
   HostBatch batch = regression_batch(lengths, given_width, 1, 1);
   Trainer<Checked<PooledModel<Alone<FirstRow<wide>>>>> trainer(settings);

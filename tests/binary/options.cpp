@@ -130,4 +130,38 @@ TEST_CASE("a schedule that acts on validation losses gets some, or the run says 
   }
 }
 
+TEST_CASE("labels are smoothed by a flag, and the accuracy of tokens is in log, eval and best") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(3000)),
+                    held_out = write(scratch / "held_out", some_text(500)),
+                    plain = scratch / "plain", smooth = scratch / "smooth";
+  const auto train = [&](const std::string& out, const std::string& factor) {
+    return fine({"train", "--data", text, "--validation", held_out, "--out", out, "--steps", "4",
+                 "--eval-every", "2", "--label_smoothing.factor", factor, "--best-by",
+                 "token_accuracy", "--json"},
+                SINTER_WATCHER)
+        .json();
+  };
+  const Json with = train(smooth, "0.5"), without = train(plain, "0");
+  const auto of_plain = metrics(plain), of_smooth = metrics(smooth);
+  // Near the first weights all tokens are alike, so both losses are ln 256; gradients are not.
+  CHECK(of_smooth[0]["loss"].get<double>() != of_plain[0]["loss"].get<double>());
+  CHECK(of_smooth[0]["grad_norm"].get<double>() < .9 * of_plain[0]["grad_norm"].get<double>());
+  const double accuracy = with["val_token_accuracy"].get<double>();
+  CHECK(accuracy >= 0);
+  CHECK(accuracy <= 1);
+  for (const Json& row : of_smooth)
+    CHECK(row.contains("val_token_accuracy") == row.contains("val_loss"));
+  CHECK(with.contains("best_val_token_accuracy"));
+  const Words eval{"eval", "--weights", smooth, "--data", held_out};
+  Words as_json = eval;
+  as_json.push_back("--json");
+  const Json found = fine(as_json, SINTER_WATCHER).json();
+  CHECK(found["token_accuracy"].get<double>() == with["best_val_token_accuracy"].get<double>());
+  CHECK(fine(eval, SINTER_WATCHER).out.find("token_accuracy") != std::string::npos);
+  refuses({"train", "--label_smoothing.factor", "1"}, "--label_smoothing.factor", SINTER_WATCHER);
+  refuses({"train", "--data", text, "--out", scratch / "other", "--best-by", "accuracy"},
+          "It has: loss, token_accuracy", SINTER_WATCHER, 1);
+}
+
 }  // namespace sinter::detail::testing::options_tests

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sinter/data/bytes.hpp"
 #include "sinter/metric/accuracy.hpp"
 #include "sinter/metric/f1.hpp"
 #include "sinter/metric/metrics.hpp"
+#include "sinter/metric/token_accuracy.hpp"
+#include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/recipe/plan.hpp"
 using namespace sinter;
@@ -35,3 +38,15 @@ struct Loud : Accuracy {
 };
 }  // namespace acme
 struct mine : Recipe<Classes, Metrics<acme::Loud>> {};
+
+// Must not compile, tokens_of_classes: Metrics: the model does not learn tokens
+// and: Metrics<Accuracy>
+struct mine : Recipe<Classes, Metrics<Accuracy, TokenAccuracy>> {};
+
+// Must not compile, tokens_of_numbers: Metrics: the model does not learn tokens
+struct mine : Recipe<Mlp<>, Metrics<TokenAccuracy>> {};
+
+// Must not compile, classes_of_tokens: Metrics: the model does not learn classes
+// and: Metrics<TokenAccuracy>
+struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 256}>,
+                     Bytes<{.context = 16}>, Metrics<Accuracy>> {};

@@ -7,6 +7,8 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/objective/class_weights.hpp"
+#include "sinter/objective/label_smoothing.hpp"
 #include "sinter/objective/masked_lm.hpp"
 #include "sinter/recipe/plan.hpp"
 using namespace sinter;
@@ -37,3 +39,29 @@ struct Encoder {
   }
 };
 struct mine : Recipe<Encoder, Bytes<{.context = 16}>> {};
+
+// Must not compile, smoothing_of_numbers: LabelSmoothing: the model has no cross-entropy of ids
+struct mine : Recipe<Mlp<>, LabelSmoothing<>> {};
+
+// Must not compile, smoothing_range: Sinter: an option of a policy is outside its range
+// and: {"factor"} and: {"at least 0 and below 1"}
+struct mine : Recipe<Mlp<{.out = 2, .classifier = true}>, LabelSmoothing<{.factor = 1}>> {};
+
+// Must not compile, smoothing_negative: Sinter: an option of a policy is outside its range
+// and: {"factor"} and: {"at least 0 and below 1"}
+struct mine : Recipe<Mlp<{.out = 2, .classifier = true}>, LabelSmoothing<{.factor = -.1}>> {};
+
+// Must not compile, weights_count: ClassWeights: there is not one weight for each class
+struct mine : Recipe<Mlp<{.out = 3, .classifier = true}>, ClassWeights<1, 4.5>> {};
+
+// Must not compile, weights_of_numbers: ClassWeights: there is not one weight for each class
+struct mine : Recipe<Mlp<{.out = 2}>, ClassWeights<1, 4.5>> {};
+
+// Must not compile, weight_negative: ClassWeights: a weight is negative, not finite or no number
+struct mine : Recipe<Mlp<{.out = 2, .classifier = true}>, ClassWeights<1, -4.5>> {};
+
+// Must not compile, weights_zero: ClassWeights: a weight is negative, not finite or no number
+struct mine : Recipe<Mlp<{.out = 2, .classifier = true}>, ClassWeights<0, 0>> {};
+
+// Must not compile, weights_none: ClassWeights: a weight is negative, not finite or no number
+struct mine : Recipe<Mlp<{.out = 2, .classifier = true}>, ClassWeights<>> {};

@@ -18,6 +18,8 @@
 #include "sinter/layer/scale.hpp"
 #include "sinter/layer/sinusoids.hpp"
 #include "sinter/layer/swiglu.hpp"
+#include "sinter/objective/class_weights.hpp"
+#include "sinter/objective/label_smoothing.hpp"
 #include "sinter/precision/fp64.hpp"
 #include "support/recipes.hpp"
 
@@ -239,6 +241,18 @@ struct CrossEntropyModel {
     if constexpr (Times == 2) g.result(g.unit("again", Loss{}, x, targets));
   }
 };
+
+/// Weights of so many classes.
+template <int Classes>
+using SomeWeights =
+    std::conditional_t<Classes == wide, ClassWeights<1, .5, 2, 0, 3, 1, 1, 4, .25, 1>,
+                       ClassWeights<1, .5, 2, 0, 3, 1, 1, 4, .25, 1, 7>>;
+static_assert(wide == 10 && vocabulary == 11);
+/// A model of the loss once, which smooths labels and weighs classes.
+template <class Model, int Classes>
+using Reshaped =
+    Made<Model, UpTo<context, Classes>, Fp64, Batch<{.global = global, .micro = micro}>,
+         LabelSmoothing<{.factor = .1}>, SomeWeights<Classes>>;
 
 struct SquaredError {
   static constexpr Value<1> trace(auto& g, Value<wide> x, Value<wide> y) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sinter/kernels/dropout.hpp"
+#include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/random.hpp"
 #include "sinter/kernels/tensor.hpp"
 #include "sinter/layer/layer.hpp"
@@ -26,8 +27,13 @@ struct Now {
   std::array<Sequences, axes> sequences{};  ///< sequences of each axis
   kernel::Stream* stream = nullptr;         ///< stream for kernels of layers
   double loss_weight = 0;  ///< 1 / (predictions in the whole global batch, over all ranks)
-  std::uint64_t seed = 0;  ///< seed of dropout
-  std::int64_t step = 0;   ///< number of the current step, from 1
+  /// The options of cross-entropies in training (kernel::LossOptions). Class weights have the type for
+  /// losses.
+  double label_smoothing = 0, class_weight_sum = 0;
+  const void* class_weights = nullptr;
+  unsigned long long* right = nullptr;  ///< of evaluation, as in kernel::LossOptions; may be null
+  std::uint64_t seed = 0;               ///< seed of dropout
+  std::int64_t step = 0;                ///< number of the current step, from 1
   std::array<std::int64_t, axes> first_row{};  ///< the number of row 0 within the global batch
   int iteration = 0;                           ///< number of the micro-batch in its loop, from 0
   bool training = true;  ///< true in training; evaluation and prediction drop nothing out
@@ -252,6 +258,14 @@ class Context {
   }
   /// The factor of each row's loss in the step's loss.
   double loss_weight() const { return call.now->loss_weight; }
+  /// What a cross-entropy of ids does beside the plain loss: in training it has label smoothing and
+  /// class weights, in an evaluation it may count targets whose logit is the largest.
+  kernel::LossOptions<typename P::statistic> loss_options() const {
+    const detail::Now& now = *call.now;
+    if (!now.training) return {.right = now.right};
+    return {now.label_smoothing, static_cast<const typename P::statistic*>(now.class_weights),
+            now.class_weight_sum};
+  }
   /// True in a training step, false in an evaluation or a prediction.
   bool training() const { return call.now->training; }
   /// The argument for kernel::dropout(). Recomputation and any split of the global batch reproduce

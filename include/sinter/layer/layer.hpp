@@ -14,6 +14,7 @@
 //   cheap                        true if its results are worth recomputing rather than keeping
 //   passes_gradient              true if dx is dy for each operand, see Layer::passes_gradient
 //   loss                         true if its result is one loss for each row, see Layer::loss
+//   cross_entropy                true if the loss obeys Context::loss_options(), see Layer::cross_entropy
 //   pools                        true if its result has one row for each sequence
 //   takes_last                   true if it pools by taking the last row, see Layer::takes_last
 //   causal                       true if rows depend on none that follow them, see Layer::causal
@@ -233,6 +234,9 @@ struct Layer {
   /// True if the result is one loss for each row. In training only backward is called, which writes
   /// the losses and the gradients of loss_weight times their sum: nothing is computed twice.
   bool loss = false;
+  /// True if it is the cross-entropy of its second operand, one id in each row, and obeys
+  /// Context::loss_options().
+  bool cross_entropy = false;
   bool pools = false;  ///< true if its results have one row for each sequence
   /// True if its result is the last row of each sequence, whatever the other rows are.
   bool takes_last = false;
@@ -303,6 +307,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::cheap; }) layer.cheap = L::cheap;
   if constexpr (requires { L::passes_gradient; }) layer.passes_gradient = L::passes_gradient;
   if constexpr (requires { L::loss; }) layer.loss = L::loss;
+  if constexpr (requires { L::cross_entropy; }) layer.cross_entropy = L::cross_entropy;
   if constexpr (requires { L::pools; }) layer.pools = L::pools;
   if constexpr (requires { L::takes_last; }) layer.takes_last = L::takes_last;
   if constexpr (requires { L::causal; }) layer.causal = L::causal;

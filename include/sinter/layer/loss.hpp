@@ -5,6 +5,9 @@
 
 namespace sinter {
 
+// The cross-entropies of ids obey the policies LabelSmoothing and ClassWeights in training (kernel::LossOptions),
+// and count targets whose logit is the largest in an evaluation with TokenAccuracy.
+
 /// y = -log softmax(x weightᵀ)[target], in nats; 0 where the target is below zero. x: rows × W,
 /// targets: one for each row, weight: Vocabulary × W (usually tied to an Embedding), y: rows × 1.
 /// Works on chunks of rows, so that the logits never exist all at once (as Wijmans et al. 2024).
@@ -14,7 +17,7 @@ template <int Vocabulary, int W, int Padding = 0>
 struct LinearCrossEntropy {
   static constexpr std::array in{W, 0};
   static constexpr std::array out{1};
-  static constexpr bool loss = true;
+  static constexpr bool loss = true, cross_entropy = true;
   static constexpr int ids_below = Vocabulary;
   template <class T>
   struct Params {
@@ -49,7 +52,7 @@ struct LinearCrossEntropy {
   static void compute(auto& c, auto x, auto dx, auto dw, double weight) {
     const Tensor logits(c.scratch(), chunk(x.rows), Vocabulary + Padding);
     kernel::linear_cross_entropy(c.stream(), x, c.weights.weight, c.ids(1), c.y(), dx, dw, weight,
-                                 logits);
+                                 logits, c.loss_options());
   }
 };
 
@@ -60,7 +63,7 @@ template <int Vocabulary, int W>
 struct LinearBiasCrossEntropy {
   static constexpr std::array in{W, 0};
   static constexpr std::array out{1};
-  static constexpr bool loss = true;
+  static constexpr bool loss = true, cross_entropy = true;
   static constexpr int ids_below = Vocabulary;
   template <class T>
   struct Params {
@@ -91,7 +94,8 @@ struct LinearBiasCrossEntropy {
   static void compute(auto& c, auto x, auto dx, const auto& gradients, double weight) {
     const Tensor logits(c.scratch(), chunk(x.rows) + 1, Vocabulary);
     kernel::linear_bias_cross_entropy(c.stream(), x, c.weights.weight, c.weights.bias, c.ids(1),
-                                      c.y(), dx, gradients.weight, gradients.bias, weight, logits);
+                                      c.y(), dx, gradients.weight, gradients.bias, weight, logits,
+                                      c.loss_options());
   }
 };
 
@@ -102,7 +106,7 @@ template <int Classes>
 struct CrossEntropy {
   static constexpr std::array in{Classes, 0};
   static constexpr std::array out{1};
-  static constexpr bool loss = true;
+  static constexpr bool loss = true, cross_entropy = true;
   static constexpr int ids_below = Classes;
   template <class T, class Statistic>
   struct Saved {
@@ -111,10 +115,12 @@ struct CrossEntropy {
   static constexpr Saved<Keep, Keep> saved{Keep::input(0)};
 
   static void forward(auto& c) {
-    kernel::cross_entropy(c.stream(), c.x(), c.ids(1), c.y(), decltype(c.x()){}, 0.0);
+    kernel::cross_entropy(c.stream(), c.x(), c.ids(1), c.y(), decltype(c.x()){}, 0.0,
+                          c.loss_options());
   }
   static void backward(auto& c) {
-    kernel::cross_entropy(c.stream(), c.saved.x, c.ids(1), c.y(), c.dx(), c.loss_weight());
+    kernel::cross_entropy(c.stream(), c.saved.x, c.ids(1), c.y(), c.dx(), c.loss_weight(),
+                          c.loss_options());
   }
 };
 

@@ -48,19 +48,43 @@ concept ClassMetric =
       { M::value(all, classes) } -> std::same_as<double>;
     };
 
+/// A metric of tokens, or of other ids that the loss predicts row by row: an empty type with the members
+/// below. Sinter counts beside the loss, so no logits are kept.
+///   name               as of a ClassMetric; so is greater_is_better
+///   value(right, all)  the figure: of `all` targets, `right` have the largest logit of their row
+template <class M>
+concept TokenMetric = std::is_empty_v<M> && requires(std::int64_t count) {
+  { M::name } -> std::convertible_to<std::string_view>;
+  { M::greater_is_better } -> std::convertible_to<bool>;
+  { M::value(count, count) } -> std::same_as<double>;
+};
+
+/// The figure of an evaluation that a policy watches (Plateau).
+struct Watched {
+  std::string_view name;           ///< the metric's name; empty for the loss
+  double value = 0;                ///< NaN if there is none
+  bool greater_is_better = false;  ///< true if a larger figure is a better one
+};
+
 namespace detail {
-/// A ClassMetric without its type.
+/// A ClassMetric or a TokenMetric without its type.
 struct Metric {
   std::string_view name{};
   bool greater_is_better = true;
   int (*sums)(int classes) = nullptr;
   void (*add)(const ClassifiedRows& rows, std::span<double> sums) = nullptr;
   double (*value)(std::span<const double> sums, int classes) = nullptr;
+  double (*of_tokens)(std::int64_t right, std::int64_t all) = nullptr;  ///< if set, only this is
 };
 
 template <ClassMetric M>
 constexpr Metric metric_of() {
   return {M::name, M::greater_is_better, M::sums, M::add, M::value};
+}
+template <TokenMetric M>
+  requires(!ClassMetric<M>)
+constexpr Metric metric_of() {
+  return {.name = M::name, .greater_is_better = M::greater_is_better, .of_tokens = M::value};
 }
 }  // namespace detail
 

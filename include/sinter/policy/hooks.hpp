@@ -29,6 +29,7 @@ struct EarlyStopping;  // stopping/early_stop.hpp
 struct Figure;         // data/unit.hpp
 struct Objective;
 struct StepFigures;
+struct Watched;  // metric/metric.hpp
 enum class Reaction : std::uint8_t;
 
 namespace detail {
@@ -189,9 +190,18 @@ SINTER_HOOK(recover, Recovers<P>,
 template <class P>
 concept ActsAfterEvaluation = requires(const typename P::Options& options, typename P::State& state,
                                        double loss) { P::after_evaluation(options, state, loss); };
-/// after_evaluation(options, state, loss) is called with each validation loss.
-SINTER_HOOK(after_evaluation, ActsAfterEvaluation<P>,
-            "static void after_evaluation(const Options&, State&, double loss)");
+template <class P>
+concept ActsAfterWatched =
+    requires(const typename P::Options& options, typename P::State& state, const Watched& figure) {
+      P::after_evaluation(options, state, figure);
+      { P::watches } -> std::convertible_to<std::string_view>;
+    };
+/// after_evaluation(options, state, loss) is called with each validation loss. Where the policy has
+/// `watches`, the name of a metric of the recipe, or "" for the loss, it gets that figure as a Watched
+/// (metric/metric.hpp) in place of the loss.
+SINTER_HOOK(after_evaluation, (ActsAfterEvaluation<P> || ActsAfterWatched<P>),
+            "static void after_evaluation(const Options&, State&, double loss), or with const "
+            "Watched& beside static constexpr std::string_view watches");
 
 template <class P>
 concept ShapesBatches =
@@ -237,6 +247,23 @@ concept HasObjective = requires(const typename P::Options& options, const DataTo
 /// shown and which are predicted.
 SINTER_HOOK(objective, HasObjective<P>,
             "static Objective objective(const Options&, const DataTokens&)");
+
+template <class P>
+concept SmoothsLabels = requires(const typename P::Options& options) {
+  { P::label_smoothing(options) } -> std::convertible_to<double>;
+};
+/// label_smoothing(options) returns the share of a target that cross-entropies divide among all classes in
+/// training, at least 0 and below 1.
+SINTER_HOOK(label_smoothing, SmoothsLabels<P>, "static double label_smoothing(const Options&)");
+
+template <class P>
+concept WeighsClasses = requires {
+  requires std::same_as<std::remove_cvref_t<decltype(*P::class_weights.begin())>, double>;
+};
+/// `class_weights` is an array with a weight for each class, by which the cross-entropy multiplies losses
+/// in training.
+SINTER_HOOK(class_weights, WeighsClasses<P>,
+            "static constexpr std::array class_weights{..., of double}");
 
 template <class P>
 concept HasMetrics =
@@ -345,7 +372,8 @@ using ActingHooks =
              hook::parameter_groups_hook, hook::row_multiple_hook, hook::rewrite_hook,
              hook::rewrite_forward_hook, hook::rate_factor_hook, hook::loss_scale_hook,
              hook::after_step_hook, hook::recover_hook, hook::after_evaluation_hook,
-             hook::next_batch_hook, hook::batching_hook, hook::objective_hook, hook::metrics_hook,
+             hook::next_batch_hook, hook::batching_hook, hook::objective_hook,
+             hook::label_smoothing_hook, hook::class_weights_hook, hook::metrics_hook,
              hook::early_stop_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =

@@ -31,6 +31,7 @@
 #include "sinter/metric/f1.hpp"
 #include "sinter/metric/matthews.hpp"
 #include "sinter/metric/metrics.hpp"
+#include "sinter/metric/token_accuracy.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/classifier.hpp"
 #include "sinter/model/distilbert.hpp"
@@ -39,6 +40,8 @@
 #include "sinter/model/mlp.hpp"
 #include "sinter/model/roberta.hpp"
 #include "sinter/model/seq2seq.hpp"
+#include "sinter/objective/class_weights.hpp"
+#include "sinter/objective/label_smoothing.hpp"
 #include "sinter/objective/masked_lm.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/single.hpp"
@@ -70,7 +73,8 @@ using data = PolicyList<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, Dialo
                         LabelledWords<"1", "2">>;  ///< all data policies
 using batching = PolicyList<Packed, Padded, LengthGrouped,
                             DynamicBatch<>>;  ///< all ways to put examples into batches
-using objective = PolicyList<MaskedLm<>>;     ///< all objectives
+/// All objectives, and what changes the loss of classes and tokens.
+using objective = PolicyList<MaskedLm<>, LabelSmoothing<>, ClassWeights<1, 1>>;
 using parameters =
     PolicyList<Groups<Group<"*", {.learning_rate = 0.5}>>, Freeze<"wte">, Average<>,
                ScaledRate<ScaledRateOptions{}>>;               ///< all policies for some parameters

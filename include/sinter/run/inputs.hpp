@@ -2,6 +2,7 @@
 // The micro-batches of a rank's part of a batch, as a program and its layer calls read them.
 #pragma once
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,13 +25,17 @@ struct Work {
   /// Sequences of the largest part of any rank, or 0 without other ranks. All ranks run the micro-batches
   /// that this takes, even if empty, because an instruction in the loop may wait for all ranks.
   int max_sequences = 0;
-  std::int64_t step = 0;     ///< the current step, from 1
-  std::uint64_t seed = 0;    ///< seed of dropout
-  double loss_weight = 0;    ///< 1 / (predictions of the whole global batch)
-  double loss_scale = 1;     ///< the factor that gradients are multiplied by
-  double learning_rate = 0;  ///< of the step, including all factors
-  double rate_factor = 1;    ///< the product of all factors but the optimizer's own rate
-  kernel::Votes votes{};     ///< this rank's votes
+  std::int64_t step = 0;   ///< the current step, from 1
+  std::uint64_t seed = 0;  ///< seed of dropout
+  /// 1 / (predictions of the whole global batch), or with class weights 1 / (the sum of their weights)
+  double loss_weight = 0;
+  double label_smoothing = 0;               ///< of cross-entropies in training
+  std::span<const double> class_weights{};  ///< of cross-entropies in training; empty: all 1
+  bool counts_right = false;                ///< in an evaluation: true if right() is wanted
+  double loss_scale = 1;                    ///< the factor that gradients are multiplied by
+  double learning_rate = 0;                 ///< of the step, including all factors
+  double rate_factor = 1;  ///< the product of all factors but the optimizer's own rate
+  kernel::Votes votes{};   ///< this rank's votes
   /// In an evaluation: this rank's number of predictions, to be summed over ranks.
   std::int64_t predictions = 0;
 };
@@ -58,6 +63,9 @@ class Inputs {
   void append_shape(std::vector<std::int64_t>& numbers) const;
   /// Tells layers where the sequences of the current micro-batch start on each axis.
   void load_starts();
+  /// Number of targets whose logit was the largest, in the evaluation that has begun last.
+  /// requires  it counts them (Work::counts_right)
+  std::int64_t right();
   /// Copies the current micro-batch from the batch into the program's inputs, and pads it.
   void load();
 
@@ -70,6 +78,7 @@ class Inputs {
   };
   MicroBatch micro_batch(int iteration, std::span<const std::int32_t> starts) const;
   bool second_axis_is_first() const;
+  void begin_loss(const Work& work, bool training);
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
 
   kernel::Stream& stream_;
@@ -78,6 +87,8 @@ class Inputs {
   std::vector<std::int32_t> pooled_starts_;  // 0, 1, 2 …
   DeviceMemory starts_memory_;               // for kernels that cannot read the host's memory
   const std::int32_t* pooled_starts_shown_;
+  std::optional<DeviceMemory> class_weights_, right_;  // once they are asked for
+  Element statistic_;                                  // the type of class weights
   Now now_;
   Work work_;
   BoundProgram* program_ = nullptr;

@@ -105,7 +105,7 @@ class TrainerCore {
 
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches. The
   /// batch has 1 to global_batch() sequences; a rank that gets none adds nothing. The loss is the mean over
-  /// all predictions of the batch.
+  /// all predictions of the batch, with ClassWeights the weighted one.
   /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe. If the
   ///           batch has the content of only a part, the other processes then lose this rank.
   ///           ArgumentError if the schedule's horizon is the run's length, and that is unknown
@@ -117,7 +117,8 @@ class TrainerCore {
       "schedule are as they were")]] Outcome
   step(const HostBatch& batch);
 
-  /// Returns the loss over any number of sequences, and changes nothing. If ranks are processes, all
+  /// Returns the loss over any number of sequences, without LabelSmoothing and ClassWeights, and changes
+  /// nothing. If ranks are processes, all
   /// get the same batch, and each computes its part.
   /// throws    ArgumentError if the batch does not fit the recipe
   Loss evaluate(const HostBatch& batch);
@@ -146,8 +147,12 @@ class TrainerCore {
   /// for it. The destructor does the same. Without other processes, this does nothing.
   void give_up() noexcept;
 
-  /// Passes a validation loss to the policies that act on it (Plateau).
-  void after_evaluation(double validation_loss) { recipe_->after_evaluation(validation_loss); }
+  /// Passes a validation loss to the policies that act on it (Plateau), and with it the metrics of the
+  /// evaluation, which one of them may watch.
+  /// throws    ArgumentError if a policy watches a metric that is not among them
+  void after_evaluation(double validation_loss, std::span<const MetricValue> metrics = {}) {
+    recipe_->after_evaluation(validation_loss, metrics);
+  }
   /// The factor that gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_->loss_scale(); }
 
@@ -267,6 +272,8 @@ class TrainerCore {
   }
   int ranks_here() const { return int(machines_.size()); }
   std::int64_t all_predictions_in(const HostBatch& batch);
+  double all_weights_in(const HostBatch& batch, std::int64_t predictions);
+  std::int64_t count_right();
   /// Checks a batch for this model; it may have the content of only this process's part.
   void check_part(const HostBatch& batch, const Model& model);
   void check_predicts() const;

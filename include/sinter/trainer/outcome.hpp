@@ -14,6 +14,9 @@ namespace sinter {
 struct Loss {
   double sum = 0;          ///< in nats, for cross-entropy
   std::int64_t count = 0;  ///< number of predictions in the sum
+  /// How many of them have the largest logit of their row; counted by evaluations of a recipe whose
+  /// metrics are of tokens (TokenAccuracy).
+  std::int64_t right = 0;
 
   /// The mean loss of a prediction; NaN if there are none.
   double mean() const { return sum / double(count); }
@@ -21,6 +24,7 @@ struct Loss {
   Loss& operator+=(const Loss& other) {
     sum += other.sum;
     count += other.count;
+    right += other.right;
     return *this;
   }
 };

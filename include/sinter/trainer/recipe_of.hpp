@@ -125,11 +125,18 @@ class RecipeOf : public RecipeView {
     for_each_policy(All{}, [&]<hook::Recovers P>(P*) { recovers = P::slot::name; });
     for_each_policy(All{},
                     [&]<hook::ActsAfterEvaluation P>(P*) { acts_on_evaluations = P::slot::name; });
+    for_each_policy(All{}, [&]<hook::ActsAfterWatched P>(P*) {
+      acts_on_evaluations = P::slot::name;
+      watches = P::watches == "loss" ? "" : P::watches;
+    });
+    for_each_policy(All{}, [&]<hook::WeighsClasses P>(P*) { class_weights = P::class_weights; });
   }
   void set_metrics() {
     constexpr bool predicts = !Plan<R>::predicting.results.empty();
     for_each_policy(All{}, [&]<hook::HasMetrics P>(P*) {
-      static_assert(predicts,
+      constexpr bool are_of_tokens = std::ranges::all_of(
+          P::metrics, [](const Metric& metric) { return metric.of_tokens != nullptr; });
+      static_assert(predicts || are_of_tokens,
                     "Sinter: Metrics: the model has no predict(). Why: metrics compare what it "
                     "predicts with the classes of the data. Fix: give the model a predict(), which "
                     "results in logits of classes (docs/add_a_model.md), or leave Metrics out.");
@@ -244,9 +251,18 @@ class RecipeOf : public RecipeView {
     }
     return ask_to_recover(step);
   }
-  void after_evaluation(double loss) override {
+  double label_smoothing() const override {
+    double factor = 0;
+    for_each_policy(All{},
+                    [&]<hook::SmoothsLabels P>(P*) { factor = P::label_smoothing(of<P>()); });
+    return factor;
+  }
+  void after_evaluation(double loss, std::span<const MetricValue> found) override {
     states_.visit([&]<hook::ActsAfterEvaluation P>(P, auto& state) {
       P::after_evaluation(of<P>(), state, loss);
+    });
+    states_.visit([&]<hook::ActsAfterWatched P>(P, auto& state) {
+      P::after_evaluation(of<P>(), state, figure_of(*this, P::watches, loss, found));
     });
   }
 

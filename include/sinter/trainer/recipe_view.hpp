@@ -50,8 +50,15 @@ class RecipeView {
   std::string_view recovers;
   /// The slot of a policy that acts on validation losses; empty if none does.
   std::string_view acts_on_evaluations;
+  /// The metric that this policy watches; empty for the loss.
+  std::string_view watches;
+  /// Weights of the classes in the loss of training; empty if all are 1.
+  std::span<const double> class_weights;
   /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not say.
   std::span<const Metric> metrics;
+
+  /// True if an evaluation counts the predictions that are right (Loss::right).
+  bool counts_right() const;
 
   // ---- options and run state
   std::vector<Option> options;            ///< of all policies, field by field
@@ -117,11 +124,14 @@ class RecipeView {
   double learning_rate(std::int64_t step) const { return rate(step, global_batch()).learning_rate; }
   /// Returns the factor that the gradients of the next step are multiplied by.
   virtual double loss_scale() const = 0;
+  /// Returns the share of a target that cross-entropies divide among all classes in training.
+  virtual double label_smoothing() const = 0;
   /// Passes a step to the policies. Returns how to react if the step was not applied.
   /// throws    Error if a policy ends the training
   virtual Reaction after_step(const StepFigures& step) = 0;
-  /// Passes a validation loss to the policies.
-  virtual void after_evaluation(double loss) = 0;
+  /// Passes a validation loss, and the metrics of the evaluation, to the policies.
+  /// requires  the metrics have what the policies watch
+  virtual void after_evaluation(double loss, std::span<const MetricValue> metrics) = 0;
   /// Returns when a run ends before its last step, if a policy says so.
   virtual std::optional<EarlyStopping> early_stop() const = 0;
 
@@ -143,6 +153,11 @@ class RecipeView {
 /// Finds the recipe's metric of this name; none for "" or "loss", which is the validation loss.
 /// throws    ArgumentError that lists the recipe's metrics; `asks` is the option that names this one
 const Metric* metric_named(const RecipeView& recipe, std::string_view name, std::string_view asks);
+
+/// Returns the figure of an evaluation that a policy watches: the metric of this name, or the loss for "".
+/// throws    ArgumentError if the recipe or the evaluation does not have it
+Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
+                  std::span<const MetricValue> metrics);
 
 /// Checks that numbers are in their policies' ranges and do not contradict each other. A trainer's
 /// constructor does the same.

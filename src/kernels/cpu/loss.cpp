@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/kernels/loss.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "hardware/cpu/split.hpp"
@@ -19,11 +21,33 @@
 #define SINTER_LOSS_TABLE
 namespace sinter::kernel {
 namespace {
+/// What LossOptions makes of the target of one row: its class and all classes have parts of it.
+template <class S>
+struct TargetParts {
+  S of_target;       // (1 - label_smoothing) w[target]
+  S of_each;         // label_smoothing / classes
+  S of_all;          // the sum of all parts
+  const S* weights;  // w; null: all 1
+  S target_weight;   // w[target]
+
+  TargetParts(const LossOptions<S>& options, int target, int classes)
+      : weights(options.class_weights), target_weight(weights ? weights[target] : S(1)) {
+    const double each = options.label_smoothing / classes;
+    const double of_class = (1 - options.label_smoothing) * double(target_weight);
+    of_target = S(of_class);
+    of_each = S(each);
+    of_all = S(of_class + each * (weights ? options.weight_sum : classes));
+  }
+};
+
 /// What each instruction set provides, on one row.
 template <class T>
 struct LossTable {
+  Wide<T> (*largest)(const T* logits, int n);
   Wide<T> (*cross_entropy)(const T* logits, int target, T* dlogits, Wide<T> weight, int vocabulary,
                            bool add);
+  Wide<T> (*parted_cross_entropy)(const T* logits, int target, T* dlogits, Wide<T> weight,
+                                  int vocabulary, bool add, const TargetParts<Wide<T>>& parts);
   Wide<T> (*squared_error)(const T* x, const T* target, T* dx, Wide<T> weight, int width, bool add);
 };
 }  // namespace
@@ -109,6 +133,63 @@ S cross_entropy(const T* logits, int target, T* dlogits, S weight, int vocabular
   return std::log(sum) - right;
 }
 
+/// Σ w[c] (x[c] - most); w null: all 1.
+template <class T, class S = Wide<T>>
+S sum_differences(const T* x, S most, const S* w, int n) {
+  const hn::ScalableTag<S> d;
+  const hn::CappedTag<S, 1> one;
+  const int lanes = int(hn::Lanes(d));
+  auto term = [=](auto tag, int i) HWY_ATTR {
+    auto difference = hn::Sub(load(tag, x + i), hn::Set(tag, most));
+    return w ? hn::Mul(load(tag, w + i), difference) : difference;
+  };
+  auto sums = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) sums = hn::Add(sums, term(d, i));
+  S sum = reduce_sum(d, sums);
+  for (; i < n; ++i) sum += hn::GetLane(term(one, i));
+  return sum;
+}
+
+/// cross_entropy() of a target whose parts are of all classes.
+template <class T, class S = Wide<T>>
+S parted_cross_entropy(const T* logits, int target, T* dlogits, S weight, int vocabulary, bool add,
+                       const TargetParts<S>& parts) {
+  const hn::CappedTag<S, 1> one;
+  const S most = largest(logits, vocabulary);
+  const S right = hn::GetLane(load(one, logits + target)) - most;
+  const S others =
+      parts.of_each > 0 ? sum_differences(logits, most, parts.weights, vocabulary) : S(0);
+  const bool again = add || is_narrow<T>;
+  T* terms = again ? nullptr : dlogits;
+  const S sum = sum_exponentials(logits, most, terms, vocabulary);
+  if (dlogits) {
+    const S factor = weight * parts.of_all / sum, each = weight * parts.of_each;
+    const S before = add ? hn::GetLane(load(one, dlogits + target)) : S(0);
+    const S* w = parts.weights;
+    for_each<T>(vocabulary, [=](auto d, std::int64_t i) HWY_ATTR {
+      auto e = hn::Zero(d);
+      if (again) {
+        e = exp(d, hn::Sub(load(d, logits + i), hn::Set(d, most)));
+      } else {
+        e = load(d, dlogits + i);
+      }
+      auto part = hn::Set(d, each);
+      if (w) part = hn::Mul(part, load(d, w + i));
+      put(d, hn::Sub(hn::Mul(e, hn::Set(d, factor)), part), dlogits + i, add);
+    });
+    if constexpr (is_narrow<T>) {  // rounded once
+      const S share = hn::GetLane(exp(one, hn::Set(one, right))) * factor;
+      const S part = each * parts.target_weight + weight * parts.of_target;
+      store(hn::Set(one, before + share - part), one, dlogits + target);
+    } else {
+      dlogits[target] -= weight * parts.of_target;
+    }
+  }
+  const S smooth = parts.of_each > 0 ? parts.of_each * others : S(0);
+  return parts.of_all * std::log(sum) - parts.of_target * right - smooth;
+}
+
 template <class T, class S = Wide<T>>
 S squared_error(const T* x, const T* target, T* dx, S weight, int width, bool add) {
   const hn::ScalableTag<S> d;
@@ -129,7 +210,7 @@ S squared_error(const T* x, const T* target, T* dx, S weight, int width, bool ad
 
 template <class T>
 LossTable<T> make_table() {
-  return {cross_entropy<T>, squared_error<T>};
+  return {largest<T>, cross_entropy<T>, parted_cross_entropy<T>, squared_error<T>};
 }
 SINTER_TABLES(LossTable)
 
@@ -155,17 +236,42 @@ Matrix<const T> narrow_rows(Stream& stream, Wide<T>* data, int rows, int columns
   return {reinterpret_cast<const T*>(data), rows, columns, std::int64_t(ratio) * columns};
 }
 
+/// Adds the number of rows to `right` whose largest logit, the first of equals, is that of the target.
+template <class T>
+void count_right(Stream& stream, const T* logits, const std::int32_t* targets, int rows,
+                 int vocabulary, int stride, unsigned long long* right) {
+  const auto largest = table<T>().largest;
+  split_rows(stream, rows, vocabulary, [&](int begin, int end) {
+    unsigned long long count = 0;
+    for (std::int64_t r = begin; r < end; ++r) {
+      if (targets[r] < 0) continue;
+      const T *row = logits + r * stride, *of_target = row + targets[r];
+      const Wide<T> most = largest(row, vocabulary);
+      const auto is_most = [most](T x) { return Wide<T>(x) == most; };
+      count += is_most(*of_target) && std::none_of(row, of_target, is_most);
+    }
+    std::atomic_ref(*right).fetch_add(count, std::memory_order_relaxed);
+  });
+}
+
 /// Rows are `stride` apart. What lies between them gets the slope 0.
 template <class T, class S = Wide<T>>
 void cross_entropy_of_rows(Stream& stream, const T* logits, const std::int32_t* targets, S* losses,
                            T* dlogits, double weight, int rows, int vocabulary, int stride,
-                           bool add) {
+                           bool add, const LossOptions<S>& options) {
+  if (options.right) count_right(stream, logits, targets, rows, vocabulary, stride, options.right);
+  const bool reshapes = options.reshapes();
   auto kernel = table<T>().cross_entropy;
+  auto parted = table<T>().parted_cross_entropy;
   split_rows(stream, rows, 4 * vocabulary, [&](int begin, int end) {
     for (std::int64_t r = begin; r < end; ++r) {
       T* gradient = dlogits ? dlogits + r * stride : nullptr;
       if (targets[r] >= 0) {
-        losses[r] = kernel(logits + r * stride, targets[r], gradient, S(weight), vocabulary, add);
+        losses[r] =
+            reshapes
+                ? parted(logits + r * stride, targets[r], gradient, S(weight), vocabulary, add,
+                         TargetParts<S>(options, targets[r], vocabulary))
+                : kernel(logits + r * stride, targets[r], gradient, S(weight), vocabulary, add);
         if (gradient && !add) std::fill(gradient + vocabulary, gradient + stride, T(0.f));
       } else {
         losses[r] = 0;
@@ -180,7 +286,8 @@ void cross_entropy_of_rows(Stream& stream, const T* logits, const std::int32_t* 
 template <class T, class S, class G>
 void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
                     Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx, Tensor<G> dtable,
-                    Tensor<G> dbias, double weight, Tensor<S> logits) {
+                    Tensor<G> dbias, double weight, Tensor<S> logits,
+                    const LossOptions<S>& options) {
   const int width = x.columns, columns = logits.columns, chunk = logits.rows - bool(bias);
   const Tensor<const T> weights(table.data, columns, width);  // with their padding
   const Tensor<S> wide_bias(bias ? logits.data + std::int64_t(chunk) * columns : nullptr, 1,
@@ -202,7 +309,7 @@ void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
     }
     cross_entropy_of_rows(stream, logits.data, targets.data + first, losses.data + first,
                           gradients ? logits.data : nullptr, weight, count, table.rows, columns,
-                          false);
+                          false, options);
     if (!gradients) continue;
     if (dbias) {
       column_sum(stream, some, wide_bias);
@@ -224,23 +331,26 @@ void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
 
 template <class T, class S>
 void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets, Tensor<S> losses,
-                   Tensor<T> dlogits, double weight) {
+                   Tensor<T> dlogits, double weight, const LossOptions<S>& options) {
   cross_entropy_of_rows(stream, logits.data, targets.data, losses.data, dlogits.data, weight,
-                        logits.rows, logits.columns, logits.columns, dlogits.add);
+                        logits.rows, logits.columns, logits.columns, dlogits.add, options);
 }
 
 template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
                           Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
-                          Tensor<S> logits) {
-  head_in_chunks<T, S, G>(stream, x, table, {}, targets, losses, dx, dtable, {}, weight, logits);
+                          Tensor<S> logits, const LossOptions<S>& options) {
+  head_in_chunks<T, S, G>(stream, x, table, {}, targets, losses, dx, dtable, {}, weight, logits,
+                          options);
 }
 
 template <class T, class S, class G>
 void linear_bias_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
                                Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx,
-                               Tensor<G> dtable, Tensor<G> dbias, double weight, Tensor<S> logits) {
-  head_in_chunks(stream, x, table, bias, targets, losses, dx, dtable, dbias, weight, logits);
+                               Tensor<G> dtable, Tensor<G> dbias, double weight, Tensor<S> logits,
+                               const LossOptions<S>& options) {
+  head_in_chunks(stream, x, table, bias, targets, losses, dx, dtable, dbias, weight, logits,
+                 options);
 }
 
 template <class T, class S>
@@ -259,17 +369,17 @@ void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> l
 
 #define SINTER_INSTANTIATE(T)                                                                     \
   template void cross_entropy(Stream&, Input<T>, Input<std::int32_t>, Tensor<Wide<T>>, Tensor<T>, \
-                              double);                                                            \
+                              double, const LossOptions<Wide<T>>&);                               \
   template void mean_squared_error(Stream&, Input<T>, Input<T>, Tensor<Wide<T>>, Tensor<T>, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-#define SINTER_INSTANTIATE(T, G)                                                           \
-  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>,     \
-                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,        \
-                                     Tensor<Wide<T>>);                                     \
-  template void linear_bias_cross_entropy(Stream&, Input<T>, Input<T>, Input<T>,           \
-                                          Input<std::int32_t>, Output<Wide<T>>, Tensor<T>, \
-                                          Tensor<G>, Tensor<G>, double, Tensor<Wide<T>>);
+#define SINTER_INSTANTIATE(T, G)                                                              \
+  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>,        \
+                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,           \
+                                     Tensor<Wide<T>>, const LossOptions<Wide<T>>&);           \
+  template void linear_bias_cross_entropy(                                                    \
+      Stream&, Input<T>, Input<T>, Input<T>, Input<std::int32_t>, Output<Wide<T>>, Tensor<T>, \
+      Tensor<G>, Tensor<G>, double, Tensor<Wide<T>>, const LossOptions<Wide<T>>&);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -144,6 +144,78 @@ __global__ void __launch_bounds__(max_threads)
   }
 }
 
+/// As cross_entropy_rows, of targets of which all classes have a part (LossOptions).
+template <class X, class Y, class S = Wide<X>>
+__global__ void __launch_bounds__(threads)
+    parted_cross_entropy_rows(Logits<X, Y> in, bool add, const std::int32_t* targets, S* losses,
+                              Argument<double> argument, double smoothing, const S* weights,
+                              double weight_sum) {
+  S* room = shared_memory<S>();
+  const int target = targets[blockIdx.x], me = int(threadIdx.x), vocabulary = in.vocabulary;
+  const X* x = in.data + std::int64_t(blockIdx.x) * in.stride;
+  Y* slopes = in.gradient ? in.gradient + std::int64_t(blockIdx.x) * in.slope_stride : nullptr;
+  if (target < 0) {
+    if (me == 0) losses[blockIdx.x] = 0;
+    if (slopes && !add)
+      for (int c = me; c < in.stride; c += threads) slopes[c] = Y(0.f);
+    return;
+  }
+  const double each = smoothing / vocabulary;
+  const double of_class = (1 - smoothing) * (weights ? double(weights[target]) : 1.);
+  const double of_all = of_class + each * (weights ? weight_sum : double(vocabulary));
+  Denominator<S> softmax{S(x[0])};
+  S others = 0;  // Σ w x
+  for (int c = me; c < vocabulary; c += threads) {
+    const S logit[1] = {S(x[c])};
+    softmax.add(logit);
+    others += weights ? weights[c] * logit[0] : logit[0];
+  }
+  const S of_target = S(x[target]);
+  softmax.reduce(room);
+  others = block_sum(others, room);
+  if (me == 0) {
+    const S loss = S(of_all) * log(softmax.sum) - S(of_class) * (of_target - softmax.most);
+    const S all = S(weights ? weight_sum : double(vocabulary)) * softmax.most;
+    losses[blockIdx.x] = each > 0 ? loss - S(each) * (others - all) : loss;
+  }
+  if (!slopes) return;
+  const S weight = S(*argument), factor = weight * S(of_all) / softmax.sum;
+  for (int first = 0; first < in.stride; first += threads) {
+    const int c = first + me;
+    const S logit = c < vocabulary ? S(x[c]) : S(0);
+    // After the barrier no thread reads what narrower slopes replace.
+    if (sizeof(Y) < sizeof(X)) __syncthreads();
+    if (c >= in.stride) continue;
+    S slope = 0;
+    if (c < vocabulary) {
+      const S part = weights ? S(each) * weights[c] : S(each);
+      slope = exp(logit - softmax.most) * factor - weight * part;
+      if (c == target) slope -= weight * S(of_class);
+    }
+    put_element(slopes + c, slope, add);
+  }
+}
+
+/// Adds 1 to `right` for each row whose largest logit, the first of equals, is that of the target. A block
+/// has a row.
+template <class X, class S = Wide<X>>
+__global__ void __launch_bounds__(threads)
+    count_right_rows(const X* logits, std::int32_t vocabulary, std::int32_t stride,
+                     const std::int32_t* targets, unsigned long long* right) {
+  int* room = shared_memory<int>();
+  const int target = targets[blockIdx.x], me = int(threadIdx.x);
+  if (target < 0) return;
+  const X* x = logits + std::int64_t(blockIdx.x) * stride;
+  const S of_target = S(x[target]);
+  int above = 0;
+  for (int c = me; c < vocabulary; c += threads) {
+    const S logit = S(x[c]);
+    above += !(logit < of_target || (logit == of_target && c >= target));
+  }
+  above = block_sum(above, room);
+  if (me == 0 && above == 0) atomicAdd(right, 1ull);
+}
+
 /// A warp has a row.
 template <class T, class S = Wide<T>>
 __global__ void squared_errors(const T* x, const T* target, S* losses, T* dx, bool add, int rows,
@@ -165,7 +237,16 @@ __global__ void squared_errors(const T* x, const T* target, S* losses, T* dx, bo
 
 template <class X, class Y, class S>
 void cross_entropy_of(Stream& stream, const Logits<X, Y>& logits, bool add,
-                      const std::int32_t* targets, S* losses, double weight, int rows) {
+                      const std::int32_t* targets, S* losses, double weight, int rows,
+                      const LossOptions<S>& options) {
+  if (options.right)
+    launch(stream, {unsigned(rows), threads, rows_of_block * int(sizeof(int))}, count_right_rows<X>,
+           logits.data, logits.vocabulary, logits.stride, targets, options.right);
+  if (options.reshapes())
+    return launch(stream, {unsigned(rows), threads, rows_of_block * int(sizeof(S))},
+                  parted_cross_entropy_rows<X, Y, S>, logits, add, targets, losses,
+                  stream.device().argument(weight), options.label_smoothing, options.class_weights,
+                  options.weight_sum);
   constexpr int pack = 16 / int(sizeof(X)), sums = max_threads / warp * int(sizeof(S));
   const bool packs = logits.stride % pack == 0 && logits.slope_stride % pack == 0 &&
                      may_be_packs(logits.data, logits.gradient);
@@ -184,7 +265,8 @@ void cross_entropy_of(Stream& stream, const Logits<X, Y>& logits, bool add,
 template <class T, class S, class G>
 void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
                     Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx, Tensor<G> dtable,
-                    Tensor<G> dbias, double weight, Tensor<S> logits) {
+                    Tensor<G> dbias, double weight, Tensor<S> logits,
+                    const LossOptions<S>& options) {
   const int width = x.columns, columns = logits.columns, chunk = logits.rows - bool(bias);
   const Tensor<const T> weights(table.data, columns, width);  // with their padding
   const Tensor<S> wide_bias(bias ? logits.data + std::int64_t(chunk) * columns : nullptr, 1,
@@ -211,7 +293,7 @@ void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
       const Logits<S, Slope> of_chunk{logits.data, gradients ? gradient : nullptr, table.rows,
                                       columns, std::int64_t(ratio) * columns};
       cross_entropy_of(stream, of_chunk, false, targets.data + first, losses.data + first, weight,
-                       count);
+                       count, options);
     };
     constexpr int ratio = sizeof(S) / sizeof(T);
     T* const narrow = reinterpret_cast<T*>(logits.data);
@@ -238,23 +320,27 @@ void head_in_chunks(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
 
 template <class T, class S>
 void cross_entropy(Stream& stream, Input<T> logits, Input<std::int32_t> targets, Tensor<S> losses,
-                   Tensor<T> dlogits, double weight) {
+                   Tensor<T> dlogits, double weight, const LossOptions<S>& options) {
   const Logits<T, T> all{logits.data, dlogits.data, logits.columns, logits.columns, logits.columns};
-  cross_entropy_of(stream, all, dlogits.add, targets.data, losses.data, weight, logits.rows);
+  cross_entropy_of(stream, all, dlogits.add, targets.data, losses.data, weight, logits.rows,
+                   options);
 }
 
 template <class T, class S, class G>
 void linear_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<std::int32_t> targets,
                           Output<S> losses, Tensor<T> dx, Tensor<G> dtable, double weight,
-                          Tensor<S> logits) {
-  head_in_chunks<T, S, G>(stream, x, table, {}, targets, losses, dx, dtable, {}, weight, logits);
+                          Tensor<S> logits, const LossOptions<S>& options) {
+  head_in_chunks<T, S, G>(stream, x, table, {}, targets, losses, dx, dtable, {}, weight, logits,
+                          options);
 }
 
 template <class T, class S, class G>
 void linear_bias_cross_entropy(Stream& stream, Input<T> x, Input<T> table, Input<T> bias,
                                Input<std::int32_t> targets, Output<S> losses, Tensor<T> dx,
-                               Tensor<G> dtable, Tensor<G> dbias, double weight, Tensor<S> logits) {
-  head_in_chunks(stream, x, table, bias, targets, losses, dx, dtable, dbias, weight, logits);
+                               Tensor<G> dtable, Tensor<G> dbias, double weight, Tensor<S> logits,
+                               const LossOptions<S>& options) {
+  head_in_chunks(stream, x, table, bias, targets, losses, dx, dtable, dbias, weight, logits,
+                 options);
 }
 
 template <class T, class S>
@@ -267,17 +353,17 @@ void mean_squared_error(Stream& stream, Input<T> x, Input<T> target, Tensor<S> l
 
 #define SINTER_INSTANTIATE(T)                                                                     \
   template void cross_entropy(Stream&, Input<T>, Input<std::int32_t>, Tensor<Wide<T>>, Tensor<T>, \
-                              double);                                                            \
+                              double, const LossOptions<Wide<T>>&);                               \
   template void mean_squared_error(Stream&, Input<T>, Input<T>, Tensor<Wide<T>>, Tensor<T>, double);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
-#define SINTER_INSTANTIATE(T, G)                                                           \
-  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>,     \
-                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,        \
-                                     Tensor<Wide<T>>);                                     \
-  template void linear_bias_cross_entropy(Stream&, Input<T>, Input<T>, Input<T>,           \
-                                          Input<std::int32_t>, Output<Wide<T>>, Tensor<T>, \
-                                          Tensor<G>, Tensor<G>, double, Tensor<Wide<T>>);
+#define SINTER_INSTANTIATE(T, G)                                                              \
+  template void linear_cross_entropy(Stream&, Input<T>, Input<T>, Input<std::int32_t>,        \
+                                     Output<Wide<T>>, Tensor<T>, Tensor<G>, double,           \
+                                     Tensor<Wide<T>>, const LossOptions<Wide<T>>&);           \
+  template void linear_bias_cross_entropy(                                                    \
+      Stream&, Input<T>, Input<T>, Input<T>, Input<std::int32_t>, Output<Wide<T>>, Tensor<T>, \
+      Tensor<G>, Tensor<G>, double, Tensor<Wide<T>>, const LossOptions<Wide<T>>&);
 SINTER_EACH_GRADIENT(SINTER_INSTANTIATE)
 #undef SINTER_INSTANTIATE
 

@@ -122,6 +122,16 @@ TEST_CASE("finite differences agree with CrossEntropy, with classes to ignore") 
   add_ids(batch, wide, 2, .3);
   expect_right_gradients<Checked<CrossEntropyModel<2, ClassLoss>, wide>>(batch);
 }
+TEST_CASE("finite differences agree with cross-entropies that smooth labels and weigh classes") {
+  HostBatch batch = sequences_of(lengths), of_wide = batch;
+  add_values(batch, given_width, 1);
+  add_values(of_wide, given_width, 1);
+  add_ids(batch, vocabulary, 2, .3);
+  add_ids(of_wide, wide, 2, .3);
+  expect_right_gradients<Reshaped<CrossEntropyModel<1>, vocabulary>>(batch);
+  expect_right_gradients<Reshaped<CrossEntropyModel<1, BiasedTableLoss>, vocabulary>>(batch);
+  expect_right_gradients<Reshaped<CrossEntropyModel<1, ClassLoss>, wide>>(of_wide);
+}
 TEST_CASE("finite differences agree with MeanSquaredError") {
   using R = Checked<SquaredErrorModel>;
   expect_right_gradients<R>(regression_batch(lengths, given_width, target_width, 1));

@@ -160,5 +160,76 @@ TEST_CASE("the rate falls where the loss does not") {
   }
 }
 
+template <auto O, Text Metric>
+using Classes = Made<Mlp<{.in = 3, .hidden = 8, .out = 2, .classifier = true}>, AdamW<{.lr = 1e-2}>,
+                     Batch<{.global = 8, .micro = 2}>, Plateau<O, Metric>>;
+constexpr PlateauOptions often{
+    .factor = .5, .patience = 1, .threshold = .1, .cooldown = 1, .floor = .2};
+
+double factor_of(const TrainerCore& trainer) {
+  return trainer.recipe().schedule_factor(trainer.steps() + 1);
+}
+
+/// As torch.optim.lr_scheduler.ReduceLROnPlateau with these options and mode="max" gives it.
+TEST_CASE("the rate falls where a metric does not rise, of which greater is better") {
+  using R = Classes<often, "accuracy">;
+  const std::vector<double> figures{.3, .31, .4, .42, .43, .43, .43, .6, .6, .6, .6, NAN, .6, .6},
+      rates{1, 1, 1, 1, .5, .5, .5, .5, .5, .25, .25, .25, .2, .2};
+  Trainer<R> trainer(settings);
+  CHECK(trainer.recipe().watches == "accuracy");
+  CHECK(trainer.recipe().acts_on_evaluations == "schedule");
+  TemporaryFolder folder;
+  for (std::size_t k = 0; k < figures.size(); ++k) {
+    CAPTURE(k);
+    const std::vector<MetricValue> found{{"accuracy", figures[k]}};
+    trainer.after_evaluation(double(k), found);  // the loss rises, and does not matter
+    CHECK(factor_of(trainer) == doctest::Approx(rates[k]));
+    trainer.save(folder / std::to_string(k));
+    Trainer<R> resumed(settings);
+    resumed.load(folder / std::to_string(k));
+    resumed.after_evaluation(1, found);
+    trainer.after_evaluation(1, found);
+    CHECK(factor_of(resumed) == factor_of(trainer));
+    trainer.load(folder / std::to_string(k));
+  }
+  const std::string message = message_of<ArgumentError>([&] { trainer.after_evaluation(1); });
+  CHECK(contains(message, "watches the metric 'accuracy'"));
+}
+
+TEST_CASE("a schedule that watches the loss by name is the one that watches it without") {
+  Trainer<Classes<often, "loss">> named(settings);
+  Trainer<Classes<often, "">> plain(settings);
+  for (const double loss : {1., .95, .9, .89, .5, .5, .5, .5}) {
+    named.after_evaluation(loss);
+    plain.after_evaluation(loss);
+    CHECK(factor_of(named) == factor_of(plain));
+  }
+  CHECK(factor_of(named) < 1);
+}
+
+TEST_CASE("a metric that the recipe has not is one error, before the first step") {
+  Trainer<Classes<often, "f1_macro">> trainer(settings);
+  CHECK(message_of<ArgumentError>([&] { trainer.after_evaluation(1); }) ==
+        "the recipe's schedule names 'f1_macro', and the recipe Made has no such metric. It has: "
+        "loss, accuracy. Name one of these, or add the metric to its policy Metrics.");
+}
+
+TEST_CASE("another metric than the checkpoint's begins its count anew, and keeps the rate") {
+  TemporaryFolder folder;
+  Trainer<Classes<often, "">> by_loss(settings);
+  for (const double loss : {1., 1., 1.}) by_loss.after_evaluation(loss);
+  REQUIRE(factor_of(by_loss) == .5);
+  by_loss.save(folder / "saved");
+  Trainer<Classes<often, "accuracy">> trainer(settings);
+  trainer.load(folder / "saved");
+  CHECK(factor_of(trainer) == .5);
+  const std::vector<MetricValue> found{{"accuracy", .3}};
+  trainer.after_evaluation(1, found);  // the first figure is better than none, not than a loss of 1
+  trainer.after_evaluation(1, found);
+  CHECK(factor_of(trainer) == .5);
+  trainer.after_evaluation(1, found);
+  CHECK(factor_of(trainer) == .25);
+}
+
 }  // namespace
 }  // namespace sinter::detail::testing
