@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/examples/example_formats.hpp"
+#include "sinter/data/chat_set.hpp"
 #include "sinter/data/labelled_set.hpp"
 #include "sinter/data/paired_examples.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
@@ -19,6 +20,7 @@ struct EncodedRecord {
   std::vector<std::vector<std::int32_t>> turns;  ///< as in ExampleTexts
   bool alone = false;
   std::int32_t label = -1;
+  ChatTokens chat{};
   std::string problem;         ///< what BadRecord says of it; empty if it is a record
   std::exception_ptr failure;  ///< anything else that was thrown
 
@@ -28,6 +30,8 @@ struct EncodedRecord {
   }
   /// The same, of a dialogue.
   void add_to(PairedExamples& set) const { set.add_turns(turns); }
+  /// The same, of a conversation.
+  void add_to(ChatSet& set) const { set.add(chat); }
   /// The same, of a labelled text.
   void add_to(LabelledSet& set) const { set.add_tokens(turns, label); }
 };

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "data/class_names.hpp"
+#include "data/examples/chat_records.hpp"
 #include "data/examples/example_formats.hpp"
 #include "data/examples/read_records.hpp"
 #include "sinter/data/example_source.hpp"
@@ -52,6 +53,14 @@ std::string lengths_text(const LabelledSet& set) {
     text += fmt::format("{} {}: {:.1f} %", k > 0 ? "," : "", k,
                         100 * double(figures.of[k]) / sequences);
   return text + (figures.of.size() > shown ? ", …" : "");
+}
+
+std::string lengths_text(const ChatSet& set) {
+  const ChatSet::Figures& figures = set.figures();
+  const auto examples = double(set.size());
+  return fmt::format("{:.1f} tokens (at most {}), of which {:.1f} are learnt; {:.2f} % are cut",
+                     double(figures.rows) / examples, figures.longest,
+                     double(figures.learnt) / examples, 100 * double(figures.cut) / examples);
 }
 
 /// What was read of files, and the examples that it gave.
@@ -160,6 +169,28 @@ OpenedData open_table(const DataRequest& request, const TableColumns& columns,
   const TableFormat format{std::string(columns.context), std::string(columns.label),
                            character_of(columns.separator), columns.header};
   return open_examples<ExampleSet>(request, table_format(format), tokenizer, limits, rule);
+}
+
+OpenedData open_chats(const DataRequest& request, const ChatWriter& writer,
+                      const Tokenizer& tokenizer, ChatForm form, BadRecordRule rule) {
+  const ExampleFormat format = chat_format(writer, form);
+  const auto set = std::make_shared<ChatSet>(tokenizer, form.context);
+  RecordSink sink = sink_of(*set);
+  sink.examples = [&] { return set->records(); };  // those without an example have an own error
+  ReadRecords records = read_records(request, format, tokenizer, rule, sink);
+  const std::int64_t silent = set->figures().silent;
+  if (set->size() == 0)
+    throw FileError(fmt::format(
+        "The data have {}, and in none the assistant's first reply begins within {} tokens, which "
+        "is the recipe's data.context. Raise it, and the model's positions.",
+        DataUnit{format.one, format.many}.count(silent), form.context));
+  if (silent > 0)
+    records.notes += fmt::format(
+        "{} without an example: the first reply begins behind the context of {} tokens\n",
+        DataUnit{format.one, format.many}.count(silent), form.context);
+  records.notes += missing_marks(writer, tokenizer);
+  std::string lengths = lengths_text(*set);
+  return sources_of({std::move(records), set, std::move(lengths)}, request, format);
 }
 
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sinter/data/chat_format.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/hardware/available.hpp"
 
@@ -29,6 +30,8 @@ struct ExampleTexts {
   std::vector<std::string> turns;  ///< of a dialogue, or a context and its label; or one text
   bool alone = false;              ///< it is one text, which is an example by itself
   std::int32_t label = -1;         ///< the class of a labelled text; its texts are `turns`
+  std::vector<ChatPart> chat{};    ///< a conversation as it is written, instead of `turns`
+  int longest = 0;  ///< a conversation of more rows is a bad record; 0 for any number
 
   /// Adds an example, or several, to a set. It is not of labelled texts.
   void add_to(ExampleSet& set) const {

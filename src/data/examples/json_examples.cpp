@@ -3,16 +3,11 @@
 #include <fmt/format.h>
 
 #include "data/examples/example_formats.hpp"
-#include "files/json.hpp"
+#include "data/examples/json_records.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter::detail {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// An object of a line.
-/// throws    BadRecord
 Json object_of(std::string_view line) {
   try {
     Json object = parse_json(line);
@@ -35,6 +30,8 @@ const std::string& text_of(const Json& value, const std::string& what) {
   return value.get_ref<const std::string&>();
 }
 
+namespace {
+
 std::vector<std::string> turns_of(const Json& object) {
   const Json& list = field(object, "turns");
   if (!list.is_array())
@@ -56,7 +53,8 @@ const std::string& text_in(const Json& object, const std::string& name) {
   return text_of(field(object, name), fmt::format("the field \"{}\"", name));
 }
 
-/// Goes through the lines that are not blank.
+}  // namespace
+
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of) {
   for (std::int64_t number = 1; !file.empty(); ++number) {
@@ -67,8 +65,6 @@ void read_lines(std::string_view file, const OnRecord& on_record,
     on_record(number, [line, texts_of] { return texts_of(object_of(line)); });
   }
 }
-
-}  // namespace
 
 ExampleFormat dialogue_format() {
   return {"dialogue", "dialogues",
