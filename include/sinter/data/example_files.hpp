@@ -128,7 +128,7 @@ Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int 
 
 /// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a class, in
 /// the form of LabelledSet. Throws what open_table() and LabelledSet throw, and FileError for a
-/// label that is no class and for Parquet.
+/// label that is no class. A file that begins with "PAR1" is Parquet, whatever the format.
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule);
 }  // namespace detail

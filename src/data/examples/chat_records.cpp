@@ -46,22 +46,27 @@ ChatMessage message_of(const Json& message, const ListForm& form, std::size_t nu
   return {role, filled(text_in(form.content), fmt::format("\"{}\" of {}", form.content, which))};
 }
 
-std::vector<ChatMessage> alpaca_of(const Json& object) {
-  auto text_in = [&](const std::string& name) {
-    return text_of(field(object, name), fmt::format("the field \"{}\"", name));
-  };
-  const std::string instruction = filled(text_in("instruction"), "the field \"instruction\"");
-  const std::string output = filled(text_in("output"), "the field \"output\"");
-  const std::string input = object.contains("input") ? text_in("input") : "";
+std::vector<ChatMessage> alpaca_of(const std::string& instruction, const std::string& input,
+                                   const std::string& output) {
+  filled(instruction, "the field \"instruction\"");
+  filled(output, "the field \"output\"");
   return {{ChatRole::user, input.empty() ? instruction : instruction + "\n" + input, instruction,
            input},
           {ChatRole::assistant, output}};
 }
 
+std::vector<ChatMessage> alpaca_of(const Json& object) {
+  auto text_in = [&](const std::string& name) {
+    return text_of(field(object, name), fmt::format("the field \"{}\"", name));
+  };
+  return alpaca_of(text_in("instruction"), object.contains("input") ? text_in("input") : "",
+                   text_in("output"));
+}
+
 /// A conversation as it is written.
 /// throws    BadRecord
-ExampleTexts written(const Json& object, const ChatWriter& writer, ChatForm form) {
-  const std::vector<ChatMessage> chat = messages_of(object);
+ExampleTexts written(const std::vector<ChatMessage>& chat, const ChatWriter& writer,
+                     ChatForm form) {
   if (std::ranges::count(chat, ChatRole::assistant, &ChatMessage::role) == 0)
     throw BadRecord("it has no message of the assistant, so that there is nothing to learn");
   if (std::string why = writer.problem ? writer.problem(chat) : ""; !why.empty())
@@ -134,15 +139,25 @@ Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int 
 }
 
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
+  ParquetColumns columns{
+      {"instruction", "input", "output"}, true, false, [=](const std::vector<std::string>& row) {
+        return written(alpaca_of(row[0], row[1], row[2]), writer, form);
+      }};
   return {
-      "conversation", "conversations",
+      "conversation",
+      "conversations",
       "Each line must be an object with \"messages\", a list of {\"role\", \"content\"}, or with "
       "\"conversations\", a list of {\"from\", \"value\"}, or with the texts \"instruction\", "
       "\"output\" and perhaps \"input\". (jq -c '.[]' writes a list as lines.)",
       [=](std::string_view file, const OnRecord& on_record) {
         read_lines(file, on_record,
-                   [=](const Json& object) { return written(object, writer, form); });
-      }};
+                   [=](const Json& object) { return written(messages_of(object), writer, form); });
+      },
+      "line",
+      std::make_shared<const ExampleFormat>(parquet_format(
+          std::move(columns),
+          "In Parquet the columns \"instruction\", \"input\" and \"output\" must be of text, "
+          "without nulls; write \"messages\" and \"conversations\" as JSON lines."))};
 }
 
 }  // namespace sinter::detail

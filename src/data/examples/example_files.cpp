@@ -200,11 +200,13 @@ OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns&
                         columns.classes,
                         class_names(columns)};
   if (!columns.second.empty()) fields.texts.emplace_back(columns.second);
-  const ExampleFormat format =
-      columns.format == TextFormat::json_lines
-          ? labelled_lines_format(fields)
-          : labelled_table_format(fields, character_of(separator_of(columns.format)),
-                                  columns.header);
+  const ExampleFormat table =
+      labelled_table_format(fields, character_of(separator_of(columns.format)), columns.header);
+  ExampleFormat format = table;
+  if (columns.format == TextFormat::json_lines) {
+    format = labelled_lines_format(fields);
+    format.parquet = table.parquet;
+  }
   form.pairs = !columns.second.empty();
   return sources_of(read_into(std::make_shared<LabelledSet>(tokenizer, form, columns.classes),
                               request, format, tokenizer, rule),
