@@ -74,7 +74,7 @@ void set_dtype(Arguments& a, const Given& given) {
 }
 
 constexpr Flag flags[] = {
-    {"--data", "PATH...", "Files and folders to read.",
+    {"--data", "PATH...", "Files and folders to read; - alone is standard input.",
      [](Arguments& a, const Given& g) { a.data = g.texts; },
      [](const RecipeView& r) { return r.data.paths_help; }},
     {"--skip-unreadable", "",
