@@ -18,6 +18,7 @@ BEGIN {
   asks("Policy", "slot Options options")
   if (room == "model") asks("ModelPolicy", "trace predict")
   if (room == "data") asks("DataPolicy", "context vocabulary")
+  if (room == "data") asks("ChatFormat", "write problem")
   if (room == "data") asks("data_view.hpp", "unit paths_help open tokenizer prompt takes_tokenizer reads_text class_names has_examples")
   if (room == "precision")
     asks("PrecisionPolicy", "compute statistic gradient master accumulate")

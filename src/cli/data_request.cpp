@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/eval_progress.hpp"
@@ -10,6 +11,7 @@
 #include "cli/plan_text.hpp"
 #include "cli/resume.hpp"
 #include "cli/run_record.hpp"
+#include "cli/standard_input.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/validation.hpp"
 #include "sinter/files/weights.hpp"
@@ -35,7 +37,7 @@ std::function<void(std::int64_t, std::int64_t)> progress_of(const Arguments& a) 
 }
 
 DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
-  return {.paths = a.data,
+  return {.paths = data_paths(a),
           .evaluation_sequences = evaluation_sequences(recipe),
           .skip_unreadable = a.skip_unreadable,
           .as_text = a.as_text,
@@ -102,6 +104,9 @@ OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& given
 
 OpenedData open_validation_data(const RecipeView& recipe, const Arguments& given,
                                 const std::vector<std::string>& paths) {
+  if (std::ranges::count(paths, "-") > 0)
+    throw UsageError(
+        "--validation takes files and folders, and - is none: only --data reads standard input.");
   Arguments a = given;
   a.data = paths;
   OpenedData data = recipe.open(evaluation_request(recipe, a));

@@ -83,7 +83,7 @@ constexpr Flag flags[] = {
      "Print the configuration as JSON and end: each flag, null if what\n"
      "it is by default depends on anything, and each option.",
      [](Arguments& a, const Given&) { a.print_config = true; }},
-    {"--data", "PATH...", "Files and folders to read.",
+    {"--data", "PATH...", "Files and folders to read; - alone is standard input.",
      [](Arguments& a, const Given& g) { a.data = g.texts; }, "",
      [](const RecipeView& r) { return r.data.paths_help; }},
     {"--skip-unreadable", "",

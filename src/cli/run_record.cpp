@@ -30,11 +30,13 @@ bool is_utf8(const Json& json) try {
   return false;
 }
 
-/// Makes paths absolute. An empty one stays empty, and gives an error when it is opened.
+/// Makes paths absolute, except for standard input. An empty one stays empty, and gives an error when it
+/// is opened.
 std::vector<std::string> absolute(const std::vector<std::string>& paths) {
   std::vector<std::string> result;
   for (const std::string& path : paths) {
-    result.push_back(path.empty() ? path : fs::absolute(path).lexically_normal().string());
+    const bool stays = path.empty() || path == "-";
+    result.push_back(stays ? path : fs::absolute(path).lexically_normal().string());
     if (result.back().size() > 1 && result.back().ends_with('/')) result.back().pop_back();
   }
   return result;

@@ -7,6 +7,7 @@
 #include "cli/eval_progress.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
+#include "cli/standard_input.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "data/require_text.hpp"
@@ -53,7 +54,7 @@ int tokenize_files(const RecipeView& recipe, const Arguments& a) {
   require_flag(!a.data.empty(), "--data PATH...", a.verb);
   require_flag(a.out.has_value(), "--out FILE", a.verb);
   using enum DataFiles::Unreadable;
-  const DataFiles files(a.data, a.skip_unreadable ? left_out : refused);
+  const DataFiles files(data_paths(a), a.skip_unreadable ? left_out : refused);
   if (!a.quiet) note_lines(files.left_out_text());
   if (!a.as_text) require_texts(files);
   EvalProgress progress(a.quiet ? nullptr : stderr, files.total_bytes(), EvalProgress::Clock::now(),

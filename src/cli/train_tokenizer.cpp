@@ -9,6 +9,7 @@
 
 #include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
+#include "cli/standard_input.hpp"
 #include "cli/verbs.hpp"
 #include "data/require_text.hpp"
 #include "sinter/data/tokenizer/train.hpp"
@@ -45,7 +46,7 @@ int train_tokenizer_file(std::shared_ptr<RecipeView>, const Arguments& a) {
   require_flag(a.out.has_value(), "--out FILE", a.verb);
   require_free(*a.out);
   using enum DataFiles::Unreadable;
-  const DataFiles files(a.data, a.skip_unreadable ? left_out : refused);
+  const DataFiles files(data_paths(a), a.skip_unreadable ? left_out : refused);
   if (!a.quiet) note_lines(files.left_out_text());
   if (!a.as_text) require_texts(files);
 

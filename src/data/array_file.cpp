@@ -79,17 +79,12 @@ std::string_view word_for(std::string_view descr) {
 
 }  // namespace
 
-ArrayFile::ArrayFile(const std::string& path) : file(path) {
+ArrayFile::ArrayFile(const std::string& p) : path(p), content(array_content(p)) {
   const std::string magic = need(4);
   if (magic == "\x93NUM")
     read_npy(magic);
   else if (magic.starts_with(std::string(2, '\0')))
     read_idx(magic);
-  else if (magic.starts_with("PK"))
-    refuse(
-        "it is a zip archive, such as NumPy's .npz. Save its arrays one by one with numpy.save, "
-        "and "
-        "name these files.");
   else
     refuse(
         "it begins like neither NumPy's .npy (\\x93NUMPY) nor IDX (two zeros). Name such a file.");
@@ -97,19 +92,20 @@ ArrayFile::ArrayFile(const std::string& path) : file(path) {
 }
 
 void ArrayFile::refuse(const std::string& why) const {
-  throw FileError(fmt::format("Cannot read {} as an array: {}",
-                              printable(file.file().path().string(), 4096), why));
+  throw FileError(fmt::format("Cannot read {} as an array: {}", printable(path, 4096), why));
 }
 
 FileState ArrayFile::state() const {
-  return {file.file().path().string(), std::int64_t(file.file().size()), file.file().modified()};
+  const InputFile& file = content->file();
+  return {file.path().string(), std::int64_t(file.size()), file.modified()};
 }
 
 /// The next bytes of the header.
 std::string ArrayFile::need(std::size_t bytes) {
   std::string text(bytes, '\0');
-  if (file.read(text.data(), bytes) < bytes)
-    refuse(fmt::format("it ends at byte {}, in its header. Get the file again.", file.position()));
+  if (content->read(text.data(), bytes) < bytes)
+    refuse(
+        fmt::format("it ends at byte {}, in its header. Get the file again.", content->position()));
   return text;
 }
 
@@ -186,12 +182,12 @@ void ArrayFile::settle() {
         fmt::format("its shape is ({}), which is more than any memory holds. Get the file again.",
                     fmt::join(dimensions, ", ")));
   for (std::size_t d = 1; d < dimensions.size(); ++d) row_width *= dimensions[d];
-  const std::uint64_t size = file.file().size(), begin = file.position();
-  if (file.compression() == Compression::none && size - begin != bytes)
+  const std::uint64_t begin = content->position();
+  if (const auto size = content->bytes(); size && *size - begin != bytes)
     refuse(
         fmt::format("its shape is ({}), so that {} bytes of numbers follow byte {}, but {} do. "
                     "Get the file again.",
-                    fmt::join(dimensions, ", "), bytes, begin, size - begin));
+                    fmt::join(dimensions, ", "), bytes, begin, *size - begin));
 }
 
 void ArrayFile::read(const std::function<void(std::span<const double>)>& take) {
@@ -200,11 +196,11 @@ void ArrayFile::read(const std::function<void(std::span<const double>)>& take) {
   else
     read_rows(take);
   unsigned char more;
-  if (file.read(&more, 1) > 0)
+  if (content->read(&more, 1) > 0)
     refuse(
         fmt::format("its shape is ({}), but it goes on after its numbers, at byte {} of its "
                     "content. Get the file again.",
-                    fmt::join(dimensions, ", "), file.position() - 1));
+                    fmt::join(dimensions, ", "), content->position() - 1));
 }
 
 std::uint64_t ArrayFile::held_bytes() const {
@@ -214,11 +210,11 @@ std::uint64_t ArrayFile::held_bytes() const {
 
 /// Reads the next bytes of the numbers.
 void ArrayFile::need_numbers(unsigned char* into, std::size_t bytes) {
-  if (file.read(into, bytes) < bytes)
+  if (content->read(into, bytes) < bytes)
     refuse(
         fmt::format("its shape is ({}), but its numbers end at byte {} of its content. Get the "
                     "file again.",
-                    fmt::join(dimensions, ", "), file.position()));
+                    fmt::join(dimensions, ", "), content->position()));
 }
 
 void ArrayFile::read_rows(const std::function<void(std::span<const double>)>& take) {

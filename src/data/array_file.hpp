@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,10 +21,30 @@ struct ArrayElement {
   bool big_endian;
 };
 
-/// Reads NumPy's .npy and MNIST's IDX, also compressed. Numbers are given row by row, the last index
-/// first, in whichever order they lie.
+/// The bytes of an array, from front to back.
+struct ArrayContent {
+  virtual ~ArrayContent() = default;
+  virtual const InputFile& file() const = 0;
+  /// How many there are; none where that shows only as they are read.
+  virtual std::optional<std::uint64_t> bytes() const = 0;
+  virtual std::uint64_t position() const = 0;
+  virtual std::size_t read(void* into, std::size_t bytes) = 0;
+};
+
+/// Opens a file of an array, or one of a .npz file, which "PATH:NAME" names; the name may be left out
+/// of a .npz file with one array.
+/// throws    FileError if it cannot be read, or is such a file without an array of the name, damaged,
+///           encrypted or compressed by another method than deflate
+std::unique_ptr<ArrayContent> array_content(const std::string& path);
+/// The names of the arrays in a .npz file, without ".npy"; none if the file is no zip archive.
+/// throws    FileError that names a damaged archive; FileError if the file cannot be read
+std::optional<std::vector<std::string>> npz_names(const std::string& path);
+
+/// Reads NumPy's .npy and MNIST's IDX, also compressed, and an array of a .npz file, which "PATH:NAME"
+/// names. Numbers are given row by row, the last index first, in whichever order they lie.
 class ArrayFile {
-  DecompressedFile file;
+  std::string path;
+  std::unique_ptr<ArrayContent> content;
   ArrayElement type{};
   std::vector<std::uint64_t> dimensions;
   std::uint64_t row_count = 0, row_width = 0;
@@ -32,7 +54,9 @@ class ArrayFile {
   /// Reads the header.
   /// throws    FileError if it is that of neither format, or of an array that is not read; for an
   ///           array without numbers; if the file is shorter or longer than the header says, where
-  ///           that shows already
+  ///           that shows already; for a .npz file without an array of the name, with several of
+  ///           which none is named, or that is encrypted, damaged, or compressed by another method
+  ///           than deflate
   explicit ArrayFile(const std::string& path);
 
   const ArrayElement& element() const { return type; }
@@ -41,6 +65,8 @@ class ArrayFile {
   std::uint64_t rows() const { return row_count; }
   std::uint64_t width() const { return row_width; }
   FileState state() const;
+  /// The path, with the name of the array if it was given.
+  const std::string& name() const { return path; }
   /// Bytes of memory that read() takes: those of all numbers as they lie, if that is not row by row;
   /// else 0.
   std::uint64_t held_bytes() const;

@@ -93,7 +93,7 @@ Table read_table(ArrayFile& inputs, ArrayFile& targets, const ArrayFilesOptions&
     targets.refuse(
         fmt::format("it has {} rows, but {} has {}, and each row of inputs needs its targets. "
                     "--data takes the file of the inputs, then that of the targets.",
-                    targets.rows(), printable(inputs.state().path), inputs.rows()));
+                    targets.rows(), printable(inputs.name()), inputs.rows()));
   Table table{.in = options.in, .out = options.out};
   table.inputs = read_numbers(inputs, options.divisor);
   if (options.classes)
@@ -130,16 +130,39 @@ Table hold_out(Table& table, std::int64_t count, int seed) {
 
 }  // namespace
 
-OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions& options) {
-  if (request.paths.size() != 2)
+namespace {
+
+/// The paths of the inputs and of the targets.
+std::array<std::string, 2> array_paths(const std::vector<std::string>& paths) {
+  if (paths.size() == 2) return {paths[0], paths[1]};
+  const auto names = paths.size() == 1 ? npz_names(paths[0]) : std::nullopt;
+  if (!names)
     throw ArgumentError(fmt::format(
-        "--data takes two files, that of the inputs and then that of the targets, not {}.",
-        request.paths.size()));
-  ArrayFile inputs(request.paths[0]), targets(request.paths[1]);
+        "--data takes two files, that of the inputs and then that of the targets, or one .npz file "
+        "of both, not {}.",
+        paths.size() == 1 ? "one file of another kind" : std::to_string(paths.size())));
+  if (names->empty())
+    throw ArgumentError(
+        fmt::format("{} is a .npz file without an array.", printable(paths[0], 4096)));
+  for (const auto& [x, y] : {std::pair{"x", "y"}, {"arr_0", "arr_1"}})
+    if (std::ranges::count(*names, x) == 1 && std::ranges::count(*names, y) == 1)
+      return {paths[0] + ":" + x, paths[0] + ":" + y};
+  throw ArgumentError(fmt::format(
+      "{0} has the arrays {1}, and not x and y, or arr_0 and arr_1, which would be the inputs and "
+      "the targets. Name them: --data {0}:INPUTS {0}:TARGETS.",
+      printable(paths[0], 4096), printable(fmt::format("{}", fmt::join(*names, ", ")))));
+}
+
+}  // namespace
+
+OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions& options) {
+  const auto paths = array_paths(request.paths);
+  ArrayFile inputs(paths[0]), targets(paths[1]);
   auto table = std::make_shared<Table>(read_table(inputs, targets, options));
   auto evaluated = table;
   OpenedData opened;
-  opened.text = row_unit.count(table->rows()) + " in 2 files";
+  opened.text = row_unit.count(table->rows()) +
+                (inputs.state().path == targets.state().path ? " in 1 file" : " in 2 files");
   opened.changed = [states = std::array{inputs.state(), targets.state()}] {
     std::string change;
     for (const FileState& state : states)

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace sinter::detail {
 
@@ -12,5 +13,9 @@ namespace sinter::detail {
 /// time of modification. The same file has the same hash by any path.
 /// throws    FileError
 std::string file_identity(const std::filesystem::path& path);
+
+/// True if a path is that of an open file of this process, as that of standard input is: nothing that is
+/// made of it serves another process.
+inline bool ends_with_process(std::string_view path) { return path.starts_with("/proc/self/fd/"); }
 
 }  // namespace sinter::detail

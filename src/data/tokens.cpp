@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/file_identity.hpp"
 #include "data/require_text.hpp"
 #include "data/window_sources.hpp"
 #include "files/cache_folder.hpp"
@@ -67,6 +68,7 @@ Opened tokens_of_text(const DataRequest& request, OpenedData& opened) {
   using enum DataFiles::Unreadable;
   const DataFiles files(request.paths, request.skip_unreadable ? left_out : refused);
   if (!request.as_text) require_texts(files);
+  const bool passes = std::ranges::any_of(request.paths, ends_with_process);
   const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
   const fs::path folder = token_folder();
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
@@ -80,11 +82,14 @@ Opened tokens_of_text(const DataRequest& request, OpenedData& opened) {
     if (request.progress)
       options.progress = [&](std::int64_t done) { request.progress(done, files.total_bytes()); };
     make_token_file(files, tokenizer, path, options);
-    opened.notes += fmt::format("the tokens of the text are kept in {}.\n", path.string());
+    if (!passes)
+      opened.notes += fmt::format("the tokens of the text are kept in {}.\n", path.string());
   }
   opened.changed = [files] { return files.changed(); };
   Opened tokens{TokenFile(path)};
   for (const DataFiles::File& file : files.files()) tokens.texts.push_back(file.path);
+  std::error_code ignored;
+  if (passes) fs::remove(path, ignored);  // it stays open
   return tokens;
 }
 

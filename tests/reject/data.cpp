@@ -2,6 +2,7 @@
 #include "sinter/batching/padded.hpp"
 #include "sinter/data/array_files.hpp"
 #include "sinter/data/bytes.hpp"
+#include "sinter/data/chat.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/dialogue_pairs.hpp"
@@ -48,6 +49,28 @@ struct mine : Recipe<Mlp<>, Table> {};
 // Must not compile (quick), ids_for_numbers: Sinter: the data gives ids, and the model takes none
 // and: Mlp< and: Bytes<
 struct mine : Recipe<Mlp<>, Bytes<>> {};
+
+// Must not compile, chat_format: Chat: the type before its options is no format of conversations
+namespace acme {
+struct Play {
+  void write(std::span<const ChatMessage> chat, ChatText& text) const;  // is not static
+};
+}  // namespace acme
+struct mine : Recipe<SmallGpt2, Chat<acme::Play>> {};
+
+// Must not compile, chat_no_format: Chat: the type before its options is no format of conversations
+struct mine : Recipe<SmallGpt2, Chat<int>> {};
+
+// Must not compile, chat_problem: Chat: the type before its options is no format of conversations
+namespace acme {
+struct Play : PlainChat {
+  static bool problem(std::span<const ChatMessage> chat);
+};
+}  // namespace acme
+struct mine : Recipe<SmallGpt2, Chat<acme::Play>> {};
+
+// Must not compile, chat_second_axis: The model has an input on axis 1, and these data have one sequence at a time
+struct mine : Recipe<detail::testing::Replier<258>, Chat<PlainChat, {.context = 8}>> {};
 
 // Must not compile, classes_for_numbers: Sinter: the data gives ids, and the model takes none
 // and: Mlp<{.classifier = true}> and: ArrayFiles<

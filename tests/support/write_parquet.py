@@ -48,6 +48,12 @@ few = {"a": ["1", None, "3", "4"], "b": ["5", "6", None, "8"], "number": [1, 2, 
        "list": [["x"], [], ["y"], ["z"]], "bytes": [b"x"] * 4,
        "record": [{"x": "1"}] * 4}
 write("nulls", pa.table(few), row_group_size=2)
+labelled = {"text": ["good", "bad", "fine"], "other": ["a", "b", "c"], "label": [1, 0, 1], "word": ["pos", "neg", "pos"],
+            "digit": ["1", "0", "1"], "wrong": [1, 2, 0], "below": [0, -1, 1], "gap": [1, None, 0], "real": [1., 0., 1.]}
+write("labelled", pa.table(labelled))
+write("alpaca", pa.table({"instruction": ["up", "add", "no"], "output": ["down", "3", ""], "input": ["", "1, 2", ""]}))
+for name, kind in [("int8", pa.int8()), ("int32", pa.int32()), ("uint64", pa.uint64())]:
+    write(name, pa.table({"text": labelled["text"], "label": pa.array(labelled["label"], kind)}))
 write("none", pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.string())}))
 many = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["x" * 100_000]))
 write("huge", pa.table({"b": many}))  # 10 GB of text

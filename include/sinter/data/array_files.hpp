@@ -19,7 +19,9 @@ struct ArrayFilesOptions {
 
 namespace detail {
 /// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
-/// .npy (versions 1 to 3, in C or Fortran order) or IDX, the format of MNIST. Numbers of .npy are
+/// .npy (versions 1 to 3, in C or Fortran order), IDX, the format of MNIST, or arrays of a .npz file,
+/// as "PATH:NAME". A single .npz file has both, as x and y or as arr_0 and arr_1. Its members may be
+/// deflated. Numbers of .npy are
 /// little-endian: f2, f4, f8, i1 to i8, u1 to u8, and b1, whose truths are 0 and 1. Their bytes show
 /// which; either may be compressed (DecompressedFile). A row may have any number of dimensions, which
 /// become one. Numbers become floats; inputs are divided by options.divisor. floor(held_out · rows)
@@ -28,7 +30,8 @@ namespace detail {
 /// throws    FileError for a file of another format, or one that is damaged, cut short, longer than
 ///           it states, or has rows of another width, a non-finite number or an invalid class; also
 ///           if the files have different numbers of rows, or need more memory than the machine has;
-///           ArgumentError unless the request names two files, and if rows are too few to split
+///           ArgumentError unless the request names two files or one .npz file with both arrays, and
+///           if rows are too few to split
 OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions& options);
 
 /// The unit of rows with a class, whose loss is cross-entropy.
@@ -48,6 +51,7 @@ struct ArrayFiles {
   static constexpr std::string_view paths_help =
       "Two files: that of the inputs, then that of the targets, as\n"
       "NumPy's .npy or MNIST's IDX, also compressed (gzip, xz, zstd).\n"
+      "Or one .npz file with arrays x and y, or FILE.npz:NAME twice.\n"
       "The first index counts rows. What is held out is drawn by\n"
       "--data.split_seed, --data.held_out of all rows.";
   static OpenedData open(const Options& given, const DataRequest& request) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sinter/data/chat_set.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/data/labelled_set.hpp"
@@ -129,9 +130,27 @@ OpenedData open_json_lines(const DataRequest& request, std::string_view context,
 OpenedData open_table(const DataRequest& request, const TableColumns& columns,
                       const Tokenizer& tokenizer, ExampleLimits limits, BadRecordRule rule);
 
+/// How conversations become examples.
+struct ChatForm {
+  int context = 1024;        ///< maximum rows of a conversation
+  bool all_tokens = false;   ///< true if all tokens are learnt, not those of replies alone
+  bool refuse_long = false;  ///< true if a conversation with more rows is a bad record
+};
+/// Opens conversations from JSON lines, as `writer` writes them, in the form of ChatSet. Throws what
+/// open_dialogues() throws, and FileError if no reply begins within the context.
+OpenedData open_chats(const DataRequest& request, const ChatWriter& writer,
+                      const Tokenizer& tokenizer, ChatForm form, BadRecordRule rule);
+/// Returns the prompt for a reply to `text`: a message of the user, or a JSON object with
+/// "messages" or "conversations", the last of which is not the assistant's.
+/// throws    ArgumentError for such an object that is no conversation; and what chat_prompt() and
+///           require_example_tokenizer() throw, for a policy with this vocabulary
+Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int context,
+                      int vocabulary, std::string_view text);
+
 /// Opens texts, or pairs if `second` is not empty (whatever `form.pairs` is), each with a label of
 /// the columns' kind (whatever the form's is), in the form of LabelledSet. Throws what open_table()
-/// and LabelledSet throw, and FileError for a label that is none and for Parquet.
+/// and LabelledSet throw, and FileError for a label that is none. A file that begins with "PAR1" is
+/// Parquet, whatever the format.
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule);
 

@@ -93,7 +93,8 @@ SINTER_RULE(
 /// fits is Bert<{.labels = 2}>, or one of your own that takes g.targets(pooled(0)), or
 /// g.target_values<N>(pooled(0)). LabelledSet describes
 /// how texts are cut; they are bytes, or with another vocabulary the tokens of --tokenizer. The last
-/// records are held out.
+/// records are held out. A file that begins with "PAR1" is Parquet, as for Columns; its labels may be
+/// whole numbers of any width.
 template <detail::Text Label, detail::Text First, detail::Text Second = "",
           LabelledTextOptions O = {}, detail::Text Names = "">
 struct LabelledText {
@@ -120,8 +121,8 @@ struct LabelledText {
   static constexpr DataUnit unit = detail::unit_of(O.label_kind);
   static constexpr std::string_view paths_help =
       "Files and folders of texts with a label each: TSV, CSV or JSON\n"
-      "lines, as the recipe says. A folder stands for all files below\n"
-      "it, sorted by path.";
+      "lines, as the recipe says, or Parquet. A folder stands for all\n"
+      "files below it, sorted by path.";
   /// The names of the columns or fields.
   static std::string text() {
     return std::string(Label.text) + ", " + First.text + (pairs ? ", " : "") + Second.text;

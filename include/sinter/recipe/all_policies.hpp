@@ -16,6 +16,7 @@
 #include "sinter/curriculum/length_warmup.hpp"
 #include "sinter/data/array_files.hpp"
 #include "sinter/data/bytes.hpp"
+#include "sinter/data/chat.hpp"
 #include "sinter/data/columns.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/dialogue_pairs.hpp"
@@ -70,7 +71,7 @@ using model = PolicyList<Bert<>, Classifier<Linear<2, 2>>, DistilBert<>, Gpt2<>,
                          Roberta<>, Seq2Seq<>>;  ///< all models
 using data = PolicyList<Bytes<>, Tokens<>, ArrayFiles<>, Rows, Dialogue<>, DialoguePairs<>,
                         JsonLines<"", "text">, Columns<"1", "2">, LabelledText<"1", "2">,
-                        LabelledWords<"1", "2">>;  ///< all data policies
+                        LabelledWords<"1", "2">, Chat<ChatMl>>;  ///< all data policies
 using batching = PolicyList<Packed, Padded, LengthGrouped,
                             DynamicBatch<>>;  ///< all ways to put examples into batches
 /// All objectives, and what changes the loss of classes and tokens.

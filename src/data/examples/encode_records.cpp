@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/examples/encode_records.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -10,6 +12,18 @@ namespace sinter::detail {
 namespace {
 
 constexpr std::size_t in_a_row = 64;  // records that a thread takes at a time
+
+/// throws    BadRecord if it is too long
+ChatTokens chat_of(const ExampleTexts& texts, const Tokenizer& tokenizer) {
+  ChatTokens chat = chat_tokens(texts.chat, tokenizer);
+  const std::size_t rows = chat.rows(chat.ids.size());
+  if (texts.longest > 0 && rows > std::size_t(texts.longest))
+    throw BadRecord(fmt::format(
+        "it has {} tokens up to the end of its last reply, and the recipe's data.context is {}, "
+        "behind which .refuse_long lets nothing be cut off",
+        rows + 1, texts.longest));
+  return chat;
+}
 
 EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
   EncodedRecord record;
@@ -21,6 +35,7 @@ EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
     record.classes = std::move(texts.classes);
     record.turns.reserve(texts.turns.size());
     for (const std::string& turn : texts.turns) record.turns.push_back(tokenizer.encode(turn));
+    if (!texts.chat.empty()) record.chat = chat_of(texts, tokenizer);
   } catch (const BadRecord& bad) {
     record.problem = bad.what();
   } catch (...) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/examples/example_formats.hpp"
+#include "sinter/data/chat_set.hpp"
 #include "sinter/data/labelled_set.hpp"
 #include "sinter/data/labelled_word_set.hpp"
 #include "sinter/data/paired_examples.hpp"
@@ -20,8 +21,9 @@ struct EncodedRecord {
   std::vector<std::vector<std::int32_t>> turns;  ///< as in ExampleTexts
   bool alone = false;
   std::int32_t label = -1;
-  std::vector<float> numbers;
-  std::vector<std::int32_t> classes;
+  std::vector<float> numbers{};
+  std::vector<std::int32_t> classes{};
+  ChatTokens chat{};
   std::string problem;         ///< what BadRecord says of it; empty if it is a record
   std::exception_ptr failure;  ///< anything else that was thrown
 
@@ -33,6 +35,8 @@ struct EncodedRecord {
   void add_to(PairedExamples& set) const { set.add_turns(turns); }
   /// The same, of labelled words.
   void add_to(LabelledWordSet& set) const { set.add_tokens(turns, classes); }
+  /// The same, of a conversation.
+  void add_to(ChatSet& set) const { set.add(chat); }
   /// The same, of a labelled text.
   void add_to(LabelledSet& set) const {
     return numbers.empty() ? set.add_tokens(turns, label) : set.add_tokens(turns, numbers);

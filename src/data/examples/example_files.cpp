@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "data/class_names.hpp"
+#include "data/examples/chat_records.hpp"
 #include "data/examples/example_formats.hpp"
 #include "data/examples/read_records.hpp"
 #include "sinter/data/example_source.hpp"
@@ -70,6 +71,14 @@ std::string lengths_text(const LabelledSet& set) {
   if (set.label_kind() == LabelKind::numbers)
     return text + fmt::format("; labels from {} to {}", figures.least, figures.most);
   return text + "; classes" + shares_text(figures.of, sequences);
+}
+
+std::string lengths_text(const ChatSet& set) {
+  const ChatSet::Figures& figures = set.figures();
+  const auto examples = double(set.size());
+  return fmt::format("{:.1f} tokens (at most {}), of which {:.1f} are learnt; {:.2f} % are cut",
+                     double(figures.rows) / examples, figures.longest,
+                     double(figures.learnt) / examples, 100 * double(figures.cut) / examples);
 }
 
 /// What was read of files, and the examples that it gave.
@@ -180,6 +189,28 @@ OpenedData open_table(const DataRequest& request, const TableColumns& columns,
   return open_examples<ExampleSet>(request, table_format(format), tokenizer, limits, rule);
 }
 
+OpenedData open_chats(const DataRequest& request, const ChatWriter& writer,
+                      const Tokenizer& tokenizer, ChatForm form, BadRecordRule rule) {
+  const ExampleFormat format = chat_format(writer, form);
+  const auto set = std::make_shared<ChatSet>(tokenizer, form.context);
+  RecordSink sink = sink_of(*set);
+  sink.examples = [&] { return set->records(); };  // those without an example have an own error
+  ReadRecords records = read_records(request, format, tokenizer, rule, sink);
+  const std::int64_t silent = set->figures().silent;
+  if (set->size() == 0)
+    throw FileError(fmt::format(
+        "The data have {}, and in none the assistant's first reply begins within {} tokens, which "
+        "is the recipe's data.context. Raise it, and the model's positions.",
+        DataUnit{format.one, format.many}.count(silent), form.context));
+  if (silent > 0)
+    records.notes += fmt::format(
+        "{} without an example: the first reply begins behind the context of {} tokens\n",
+        DataUnit{format.one, format.many}.count(silent), form.context);
+  records.notes += missing_marks(writer, tokenizer);
+  std::string lengths = lengths_text(*set);
+  return sources_of({std::move(records), set, std::move(lengths)}, request, format);
+}
+
 OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns& columns,
                               const Tokenizer& tokenizer, LabelledForm form, BadRecordRule rule) {
   LabelledFields fields{{std::string(columns.first)},
@@ -188,11 +219,13 @@ OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns&
                         class_names(columns.names),
                         columns.label_kind};
   if (!columns.second.empty()) fields.texts.emplace_back(columns.second);
-  const ExampleFormat format =
-      columns.format == TextFormat::json_lines
-          ? labelled_lines_format(fields)
-          : labelled_table_format(fields, character_of(separator_of(columns.format)),
-                                  columns.header);
+  const ExampleFormat table =
+      labelled_table_format(fields, character_of(separator_of(columns.format)), columns.header);
+  ExampleFormat format = table;
+  if (columns.format == TextFormat::json_lines) {
+    format = labelled_lines_format(fields);
+    format.parquet = table.parquet;
+  }
   form.pairs = !columns.second.empty();
   form.label_kind = columns.label_kind;
   OpenedData opened =

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sinter/base/label_kind.hpp"
+#include "sinter/data/chat_format.hpp"
 #include "sinter/data/examples.hpp"
 #include "sinter/hardware/available.hpp"
 
@@ -32,6 +33,8 @@ struct ExampleTexts {
   std::int32_t label = -1;              ///< the class of a labelled text; its texts are `turns`
   std::vector<float> numbers{};         ///< of its label, where that is no single class
   std::vector<std::int32_t> classes{};  ///< of words, which are `turns`; below zero without one
+  std::vector<ChatPart> chat{};         ///< a conversation as it is written, instead of `turns`
+  int longest = 0;  ///< a conversation of more rows is a bad record; 0 for any number
 
   /// Adds an example, or several, to a set. It is not of labelled texts.
   void add_to(ExampleSet& set) const {
@@ -75,6 +78,16 @@ ExampleFormat table_format(const TableFormat& format);
 bool is_parquet(std::string_view file);
 /// Whether this build has Arrow.
 bool reads_parquet();
+/// Which columns of a Parquet file are read.
+struct ParquetColumns {
+  std::vector<std::string> names;  ///< or numbers from 1
+  bool header;                     ///< whether they are names
+  bool numbers;                    ///< whether the last may be of whole numbers, which become texts
+  std::function<ExampleTexts(std::vector<std::string> fields)> of_fields;  ///< of these columns
+};
+/// Columns of a Parquet file; see parquet_format() of a table. `expected` says what they must be.
+ExampleFormat parquet_format(ParquetColumns columns, std::string expected,
+                             std::optional<AvailableMemory> memory = {});
 /// The same columns of a Parquet file, with its rows numbered from 1. `separator` is nothing to it.
 /// Reading throws BadFile where the file is damaged, does not have such columns or has them with
 /// another type, or where this build has no Arrow, or where the texts' tokens, or a page of the file,
@@ -103,7 +116,7 @@ struct LabelledFields {
 /// Objects with these fields.
 ExampleFormat labelled_lines_format(const LabelledFields& fields);
 /// Tables with these columns, which are numbers from 1 without a `header`. Reading throws BadFile as
-/// that of table_format() does, and for Parquet.
+/// that of table_format() does. Parquet may have labels that are whole numbers.
 ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header);
 
 /// Objects with lists of words and of their classes: the only text and the label of the fields.

@@ -7,16 +7,11 @@
 #include <utility>
 
 #include "data/examples/example_formats.hpp"
-#include "files/json.hpp"
+#include "data/examples/json_records.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter::detail {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// An object of a line.
-/// throws    BadRecord
 Json object_of(std::string_view line) {
   try {
     Json object = parse_json(line);
@@ -39,6 +34,8 @@ const std::string& text_of(const Json& value, const std::string& what) {
   return value.get_ref<const std::string&>();
 }
 
+namespace {
+
 std::vector<std::string> turns_of(const Json& object) {
   const Json& list = field(object, "turns");
   if (!list.is_array())
@@ -60,7 +57,8 @@ const std::string& text_in(const Json& object, const std::string& name) {
   return text_of(field(object, name), fmt::format("the field \"{}\"", name));
 }
 
-/// Goes through the lines that are not blank.
+}  // namespace
+
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of) {
   for (std::int64_t number = 1; !file.empty(); ++number) {
@@ -71,6 +69,8 @@ void read_lines(std::string_view file, const OnRecord& on_record,
     on_record(number, [line, texts_of] { return texts_of(object_of(line)); });
   }
 }
+
+namespace {
 
 /// The class that a label names.
 /// throws    BadRecord if it is none

@@ -58,25 +58,43 @@ class TextBudget {
   }
 };
 
-/// A column of texts in a row group, from the first row to the last.
-class TextColumn {
+using Texts = std::vector<std::optional<std::string>>;  // none where a value is null
+
+std::string text_of_value(const parquet::ByteArray& value) {
+  return {reinterpret_cast<const char*>(value.ptr), value.len};
+}
+std::string text_of_value(std::int32_t value) { return std::to_string(value); }
+std::string text_of_value(std::int64_t value) { return std::to_string(value); }
+
+/// A column of a row group, from the first row to the last.
+class Column {
   std::string name;
-  std::shared_ptr<parquet::ColumnReader> column;
-  std::vector<std::int16_t> levels = std::vector<std::int16_t>(rows_at_a_time);
-  std::vector<parquet::ByteArray> values = std::vector<parquet::ByteArray>(rows_at_a_time);
 
  public:
-  using Texts = std::vector<std::optional<std::string>>;  // none where it is null
-
-  TextColumn(parquet::RowGroupReader& group, int place, std::string n)
-      : name(std::move(n)), column(asked([&] { return group.Column(place); })) {}
+  explicit Column(std::string n) : name(std::move(n)) {}
+  virtual ~Column() = default;
 
   const std::string& its_name() const { return name; }
 
   /// Of the next rows, rows_at_a_time at most.
   /// throws    BadFile
-  Texts next(std::int64_t rows, TextBudget& budget) {
-    auto& reader = static_cast<parquet::ByteArrayReader&>(*column);
+  virtual Texts next(std::int64_t rows, TextBudget& budget) = 0;
+};
+
+/// A column whose values are stored so.
+template <class Type>
+class ColumnOf final : public Column {
+  using Value = typename Type::c_type;
+  std::shared_ptr<parquet::ColumnReader> column;
+  std::vector<std::int16_t> levels = std::vector<std::int16_t>(rows_at_a_time);
+  std::vector<Value> values = std::vector<Value>(rows_at_a_time);
+
+ public:
+  ColumnOf(parquet::RowGroupReader& group, int place, std::string n)
+      : Column(std::move(n)), column(asked([&] { return group.Column(place); })) {}
+
+  Texts next(std::int64_t rows, TextBudget& budget) override {
+    auto& reader = static_cast<parquet::TypedColumnReader<Type>&>(*column);
     const std::int16_t there = column->descr()->max_definition_level();
     Texts texts;
     texts.reserve(std::size_t(rows));
@@ -88,7 +106,7 @@ class TextColumn {
                                 values.data(), &of_them);
       });
       if (read == 0)
-        throw BadFile(fmt::format("its column \"{}\" has fewer rows than it says", name));
+        throw BadFile(fmt::format("its column \"{}\" has fewer rows than it says", its_name()));
       auto value = values.begin();
       for (std::int64_t k = 0; k < read; ++k) {
         if (there > 0 && levels[std::size_t(k)] < there) {
@@ -97,9 +115,9 @@ class TextColumn {
           continue;
         }
         if (value == values.begin() + of_them)
-          throw BadFile(fmt::format("its column \"{}\" has fewer values than it says", name));
-        budget.take(value->len);
-        texts.emplace_back(std::in_place, reinterpret_cast<const char*>(value->ptr), value->len);
+          throw BadFile(fmt::format("its column \"{}\" has fewer values than it says", its_name()));
+        texts.push_back(text_of_value(*value));
+        budget.take(texts.back()->size());
         ++value;
       }
     }
@@ -115,14 +133,31 @@ std::string type_of(const parquet::schema::Node& node) {
       static_cast<const parquet::schema::PrimitiveNode&>(node).physical_type());
 }
 
-/// A column of texts, among those that a file stores.
+/// A column of a file, among those that it stores.
 struct Place {
   int leaf;
   std::string name;
+  parquet::Type::type type;
+
+  std::unique_ptr<Column> in(parquet::RowGroupReader& group) const {
+    if (type == parquet::Type::INT32)
+      return std::make_unique<ColumnOf<parquet::Int32Type>>(group, leaf, name);
+    if (type == parquet::Type::INT64)
+      return std::make_unique<ColumnOf<parquet::Int64Type>>(group, leaf, name);
+    return std::make_unique<ColumnOf<parquet::ByteArrayType>>(group, leaf, name);
+  }
 };
 
-/// throws    BadFile where there is no such column, or it is not of texts
-Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& schema, bool named) {
+/// Whether a column is of whole numbers, as Arrow writes all but dates, times and decimals.
+bool is_whole(const parquet::schema::Node& node, parquet::Type::type type) {
+  return (type == parquet::Type::INT32 || type == parquet::Type::INT64) &&
+         (node.logical_type()->is_none() || node.logical_type()->is_int());
+}
+
+/// throws    BadFile where there is no such column, or it is not of texts, nor of numbers where they
+///           may be
+Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& schema, bool named,
+               bool numbers) {
   const parquet::schema::GroupNode& columns = *schema.group_node();
   std::vector<std::string> names;
   for (int k = 0; k < columns.field_count(); ++k) names.push_back(columns.field(k)->name());
@@ -131,28 +166,31 @@ Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& sc
     throw BadFile(
         fmt::format("it has {} columns, and number {} is asked for", names.size(), place + 1));
   const parquet::schema::Node& node = *columns.field(int(place));
-  const bool text = node.is_primitive() && !node.is_repeated() && node.logical_type()->is_string();
-  if (const int leaf = schema.ColumnIndex(node);
-      text && leaf >= 0 && schema.Column(leaf)->physical_type() == parquet::Type::BYTE_ARRAY)
-    return {leaf, printable(names[place])};
-  throw BadFile(fmt::format("its column \"{}\" is of the type {}, and not of text",
-                            printable(names[place]), type_of(node)));
+  const int leaf = node.is_primitive() && !node.is_repeated() ? schema.ColumnIndex(node) : -1;
+  if (leaf >= 0) {
+    const parquet::Type::type type = schema.Column(leaf)->physical_type();
+    const bool text = node.logical_type()->is_string() && type == parquet::Type::BYTE_ARRAY;
+    if (text || (numbers && is_whole(node, type))) return {leaf, printable(names[place]), type};
+  }
+  throw BadFile(fmt::format("its column \"{}\" is of the type {}, and not of text{}",
+                            printable(names[place]), type_of(node),
+                            numbers ? " or whole numbers" : ""));
 }
 
-/// The texts of a row, or why it is none.
+/// The fields of a row, or why it is none.
 struct Row {
-  ExampleTexts texts;
+  std::vector<std::string> fields;
   std::string problem;
 
   void add(std::optional<std::string>& text, const std::string& column) {
     if (text)
-      texts.turns.push_back(*std::move(text));
+      fields.push_back(*std::move(text));
     else if (problem.empty())
       problem = fmt::format("its column \"{}\" is null", column);
   }
 };
 
-void read_parquet(std::string_view file, const OnRecord& on_record, const TableFormat& format,
+void read_parquet(std::string_view file, const OnRecord& on_record, const ParquetColumns& wanted,
                   const AvailableMemory& available) {
   arrow::CappedMemoryPool memory(arrow::system_memory_pool(), available.bytes);
   TextBudget budget(available);
@@ -165,27 +203,26 @@ void read_parquet(std::string_view file, const OnRecord& on_record, const TableF
         properties);
   });
   const parquet::FileMetaData& all = *reader->metadata();
-  const bool alone = format.context.empty();
-  const Place label_place = place_of(format.label, *all.schema(), format.header);
-  const Place context_place =
-      alone ? label_place : place_of(format.context, *all.schema(), format.header);
+  std::vector<Place> places;
+  for (const std::string& name : wanted.names)
+    places.push_back(place_of(name, *all.schema(), wanted.header,
+                              wanted.numbers && places.size() + 1 == wanted.names.size()));
   std::int64_t number = 1;
   for (int g = 0; g < all.num_row_groups(); ++g) {
     const auto group = asked([&] { return reader->RowGroup(g); });
-    TextColumn labels(*group, label_place.leaf, label_place.name);
-    std::optional<TextColumn> contexts;
-    if (!alone) contexts.emplace(*group, context_place.leaf, context_place.name);
+    std::vector<std::unique_ptr<Column>> columns;
+    for (const Place& place : places) columns.push_back(place.in(*group));
     for (std::int64_t left = group->metadata()->num_rows(); left > 0; left -= rows_at_a_time) {
-      const std::int64_t here = std::min(left, rows_at_a_time);
-      TextColumn::Texts label = labels.next(here, budget), context;
-      if (contexts) context = contexts->next(here, budget);
-      for (std::size_t k = 0; k < label.size(); ++k) {
-        Row row{{{}, alone}, {}};
-        if (contexts) row.add(context[k], contexts->its_name());
-        row.add(label[k], labels.its_name());
-        on_record(number++, [its = std::move(row)] {
+      std::vector<Texts> texts;
+      for (const auto& column : columns)
+        texts.push_back(column->next(std::min(left, rows_at_a_time), budget));
+      for (std::size_t k = 0; k < texts.front().size(); ++k) {
+        Row row;
+        for (std::size_t c = 0; c < columns.size(); ++c)
+          row.add(texts[c][k], columns[c]->its_name());
+        on_record(number++, [its = std::move(row), of_fields = wanted.of_fields] {
           if (!its.problem.empty()) throw BadRecord(its.problem);
-          return its.texts;
+          return of_fields(its.fields);
         });
       }
     }
@@ -199,7 +236,7 @@ void read_parquet(std::string_view file, const OnRecord& on_record, const TableF
 #else
 namespace {
 
-[[noreturn]] void read_parquet(std::string_view, const OnRecord&, const TableFormat&,
+[[noreturn]] void read_parquet(std::string_view, const OnRecord&, const ParquetColumns&,
                                const AvailableMemory&) {
   throw BadFile(
       "it is a Parquet file, and this binary was built without Apache Arrow, which reads them. "
@@ -213,20 +250,33 @@ namespace {
 bool is_parquet(std::string_view file) { return file.starts_with("PAR1"); }
 bool reads_parquet() { return SINTER_HAS_ARROW != 0; }
 
-ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableMemory> memory) {
-  const std::string_view what = format.header ? "" : "number ";
-  const std::string columns =
-      format.context.empty()
-          ? fmt::format("column {}\"{}\"", what, format.label)
-          : fmt::format("columns {0}\"{1}\" and {0}\"{2}\"", what, format.context, format.label);
-  return {"row", "rows",
-          fmt::format("In Parquet the {} must be of text (string, large_string or a dictionary of "
-                      "them), without nulls.",
-                      columns),
-          [format, memory](std::string_view file, const OnRecord& on_record) {
-            read_parquet(file, on_record, format, memory ? *memory : available_memory());
+ExampleFormat parquet_format(ParquetColumns columns, std::string expected,
+                             std::optional<AvailableMemory> memory) {
+  return {"row", "rows", std::move(expected),
+          [columns = std::make_shared<const ParquetColumns>(std::move(columns)), memory](
+              std::string_view file, const OnRecord& on_record) {
+            read_parquet(file, on_record, *columns, memory ? *memory : available_memory());
           },
           "row"};
+}
+
+ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableMemory> memory) {
+  const bool alone = format.context.empty();
+  const std::string_view what = format.header ? "" : "number ";
+  const std::string columns =
+      alone ? fmt::format("column {}\"{}\"", what, format.label)
+            : fmt::format("columns {0}\"{1}\" and {0}\"{2}\"", what, format.context, format.label);
+  ParquetColumns wanted{
+      {format.label}, format.header, false, [alone](std::vector<std::string> row) {
+        return ExampleTexts{std::move(row), alone};
+      }};
+  if (!alone) wanted.names.insert(wanted.names.begin(), format.context);
+  return parquet_format(
+      std::move(wanted),
+      fmt::format("In Parquet the {} must be of text (string, large_string or a dictionary of "
+                  "them), without nulls.",
+                  columns),
+      std::move(memory));
 }
 
 }  // namespace sinter::detail

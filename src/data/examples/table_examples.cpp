@@ -280,6 +280,23 @@ std::size_t column_of(const std::string& name, const std::vector<std::string>* h
                   name));
 }
 
+namespace {
+
+ExampleFormat labelled_parquet_format(
+    const LabelledFields& fields, bool header,
+    std::function<ExampleTexts(std::vector<std::string> fields)> of_fields) {
+  const bool numbers = fields.names.empty();
+  ParquetColumns columns{fields.texts, header, numbers, std::move(of_fields)};
+  columns.names.push_back(fields.label);
+  return parquet_format(
+      std::move(columns),
+      fmt::format("In Parquet the texts must be columns of text (string, large_string or a "
+                  "dictionary of them), and the column \"{}\" {}{}, all without nulls.",
+                  fields.label, fields.expected(), numbers ? ", as a number or as text" : ""));
+}
+
+}  // namespace
+
 ExampleFormat table_format(const TableFormat& format) {
   const bool alone = format.context.empty();
   Layout layout{
@@ -302,10 +319,7 @@ ExampleFormat labelled_table_format(const LabelledFields& fields, char separator
                 },
                 true};
   layout.columns.push_back(fields.label);
-  ExampleFormat parquet{"row", "rows", "Labelled texts are read from TSV, CSV and JSON lines.",
-                        [](std::string_view, const OnRecord&) {
-                          throw BadFile("it is a Parquet file, which is not read with labels");
-                        }};
+  ExampleFormat parquet = labelled_parquet_format(fields, header, layout.of_fields);
   return format_of(std::move(layout),
                    fmt::format("{}, and in the column \"{}\" {}.", expected_of_rows(separator),
                                fields.label, fields.expected()),

@@ -233,14 +233,14 @@ TEST_CASE(
                     "recipe's data .format = TextFormat::csv.");
 }
 
-TEST_CASE("tables without these columns, and Parquet, are refused") {
+TEST_CASE("tables without these columns, and damaged Parquet, are refused") {
   refuses<Tsv>("text\tclass\na\t1\n", "names the column \"label\" nowhere; it names text, class");
   refuses<Tsv>("text\tlabel\na\n", "it has 1 fields, and the first line has 2");
   refuses<Numbered>("alone\n", "it has 1 fields, and number 2 is asked for");
   refuses<Tsv>("text\tlabel\n", "holds no examples");
   refuses<Tsv>("PAR1....PAR1",
-               "it is a Parquet file, which is not read with labels. Labelled "
-               "texts are read from TSV, CSV and JSON lines.");
+               "In Parquet the texts must be columns of text (string, large_string or a "
+               "dictionary of them), and the column \"label\" ");
 }
 
 TEST_CASE("bad records are left out where the recipe says so, up to its limit") {

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "data/examples/example_formats.hpp"
+#include "sinter/data/chat.hpp"
 #include "sinter/data/columns.hpp"
+#include "sinter/data/labelled_text.hpp"
 #include "support/python.hpp"
 #include "unit/data/support.hpp"
 
@@ -97,6 +99,65 @@ TEST_CASE("the examples of a Parquet file are those of the equal TSV, however it
   const OpenedData both =
       Pairs::open({}, {.paths = {files.folder / "plain.parquet", files.folder / "table.tsv"}});
   CHECK(both.text.starts_with("20,000 examples of 20,000 rows in 2 files"));
+}
+
+TEST_CASE(
+    "labels are whole numbers of any width, digits or names of classes, as in the equal TSV") {
+  const Files files;
+  if (!files.there) return;
+  put(files.folder / "labelled.tsv", "text\tother\tlabel\ngood\ta\t1\nbad\tb\t0\nfine\tc\t1\n");
+  using Texts = LabelledText<"label", "text">;
+  const Told want = read<Texts>(files.folder / "labelled.tsv");
+  CHECK(want.ids.size() > 10);
+  for (const char* name : {"labelled", "int8", "int32", "uint64"}) {
+    CAPTURE(name);
+    const fs::path path = files.folder / (std::string(name) + ".parquet");
+    const Told told = read<Texts>(path);
+    CHECK(told.ids == want.ids);
+    CHECK(told.text == want.text);
+    CHECK(read<LabelledText<"label", "text", "", {.format = TextFormat::json_lines}>>(path).ids ==
+          want.ids);
+  }
+  const fs::path path = files.folder / "labelled.parquet";
+  CHECK(read<LabelledText<"word", "text", "", {}, "neg, pos">>(path).ids == want.ids);
+  CHECK(read<LabelledText<"digit", "text">>(path).ids == want.ids);
+  CHECK(read<LabelledText<"3", "1", "", {.header = false}>>(path).ids == want.ids);
+  using Pair = LabelledText<"label", "text", "other">;
+  CHECK(read<Pair>(path).ids == read<Pair>(files.folder / "labelled.tsv").ids);
+}
+
+TEST_CASE("conversations of instruction, input and output are those of the equal JSON lines") {
+  const Files files;
+  if (!files.there) return;
+  put(files.folder / "a.jsonl",
+      "{\"instruction\": \"up\", \"output\": \"down\"}\n"
+      "{\"instruction\": \"add\", \"input\": \"1, 2\", \"output\": \"3\"}\n");
+  const fs::path path = files.folder / "alpaca.parquet";
+  const Told told = read<Chat<Alpaca, {.bad = skip}>>(path);
+  CHECK(told.ids == read<Chat<Alpaca>>(files.folder / "a.jsonl").ids);
+  CHECK(contains(told.notes,
+                 "row 3 of '" + path.string() + "' is bad: the field \"output\" is empty"));
+  refuses<Chat<PlainChat>>(files.folder / "labelled.parquet",
+                           "its schema names the column \"instruction\" nowhere");
+}
+
+TEST_CASE("a label of Parquet that is no class, or a column of another type, is named") {
+  const Files files;
+  if (!files.there) return;
+  const fs::path path = files.folder / "labelled.parquet";
+  const std::string row = "row 2 of '" + path.string() + "' is bad: ";
+  refuses<LabelledText<"wrong", "text">>(
+      path, row + "its label \"wrong\" is 2, and not a whole number from 0 to 1");
+  refuses<LabelledText<"below", "text">>(path, row + "its label \"below\" is -1");
+  refuses<LabelledText<"gap", "text">>(path, row + "its column \"gap\" is null");
+  refuses<LabelledText<"word", "text">>(
+      path, "row 1 of '" + path.string() + "' is bad: its label \"word\" is pos");
+  refuses<LabelledText<"real", "text">>(
+      path, "its column \"real\" is of the type DOUBLE, and not of text or whole numbers");
+  refuses<LabelledText<"label", "label">>(
+      path, "its column \"label\" is of the type INT64, and not of text");
+  refuses<LabelledText<"label", "text", "", {}, "neg, pos">>(path, "and not of text");
+  refuses<LabelledText<"labels", "text">>(path, "its schema names the column \"labels\" nowhere");
 }
 
 TEST_CASE("a null is a bad record that is named by its row, or left out") {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/examples/chat_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sinter/error.hpp"
+#include "sinter/files/io.hpp"
+
+namespace sinter::detail {
+namespace {
+
+/// How messages are written in a list: by OpenAI and most others, or by ShareGPT.
+struct ListForm {
+  std::string list, role, content;
+};
+const ListForm list_forms[] = {{"messages", "role", "content"}, {"conversations", "from", "value"}};
+
+ChatRole role_of(const std::string& name, std::size_t number) {
+  if (name == "system") return ChatRole::system;
+  if (name == "user" || name == "human") return ChatRole::user;
+  if (name == "assistant" || name == "gpt") return ChatRole::assistant;
+  throw BadRecord(
+      fmt::format("the role of message {} is \"{}\", and not system, user (or human) or assistant "
+                  "(or gpt)",
+                  number, printable(name, 40)));
+}
+
+const std::string& filled(const std::string& text, const std::string& what) {
+  if (text.empty()) throw BadRecord(what + " is empty");
+  return text;
+}
+
+ChatMessage message_of(const Json& message, const ListForm& form, std::size_t number) {
+  const std::string which = fmt::format("message {}", number);
+  if (!message.is_object())
+    throw BadRecord(fmt::format("{} is no object, but {}", which, printable(message.dump(), 40)));
+  auto text_in = [&](const std::string& name) -> const std::string& {
+    const auto found = message.find(name);
+    if (found == message.end()) throw BadRecord(fmt::format("{} has no \"{}\"", which, name));
+    return text_of(*found, fmt::format("\"{}\" of {}", name, which));
+  };
+  const ChatRole role = role_of(text_in(form.role), number);
+  return {role, filled(text_in(form.content), fmt::format("\"{}\" of {}", form.content, which))};
+}
+
+std::vector<ChatMessage> alpaca_of(const std::string& instruction, const std::string& input,
+                                   const std::string& output) {
+  filled(instruction, "the field \"instruction\"");
+  filled(output, "the field \"output\"");
+  return {{ChatRole::user, input.empty() ? instruction : instruction + "\n" + input, instruction,
+           input},
+          {ChatRole::assistant, output}};
+}
+
+std::vector<ChatMessage> alpaca_of(const Json& object) {
+  auto text_in = [&](const std::string& name) {
+    return text_of(field(object, name), fmt::format("the field \"{}\"", name));
+  };
+  return alpaca_of(text_in("instruction"), object.contains("input") ? text_in("input") : "",
+                   text_in("output"));
+}
+
+/// A conversation as it is written.
+/// throws    BadRecord
+ExampleTexts written(const std::vector<ChatMessage>& chat, const ChatWriter& writer,
+                     ChatForm form) {
+  if (std::ranges::count(chat, ChatRole::assistant, &ChatMessage::role) == 0)
+    throw BadRecord("it has no message of the assistant, so that there is nothing to learn");
+  if (std::string why = writer.problem ? writer.problem(chat) : ""; !why.empty())
+    throw BadRecord("it " + why);
+  ChatText text;
+  writer.write(chat, text);
+  ExampleTexts texts;
+  texts.chat = text.parts();
+  texts.longest = form.refuse_long ? form.context : 0;
+  if (std::ranges::none_of(texts.chat, &ChatPart::learnt))
+    throw BadRecord("the recipe's format writes no reply of it, so that there is nothing to learn");
+  if (form.all_tokens)
+    for (ChatPart& part : texts.chat) part.learnt = true;
+  return texts;
+}
+
+}  // namespace
+
+std::vector<ChatMessage> messages_of(const Json& object) {
+  for (const ListForm& form : list_forms) {
+    const auto list = object.find(form.list);
+    if (list == object.end()) continue;
+    if (!list->is_array())
+      throw BadRecord(
+          fmt::format("\"{}\" is no list, but {}", form.list, printable(list->dump(), 40)));
+    std::vector<ChatMessage> chat;
+    for (const Json& message : *list) chat.push_back(message_of(message, form, chat.size() + 1));
+    if (chat.empty()) throw BadRecord(fmt::format("\"{}\" is empty", form.list));
+    return chat;
+  }
+  if (object.contains("instruction")) return alpaca_of(object);
+  throw BadRecord("it has no field \"messages\", \"conversations\" or \"instruction\"");
+}
+
+std::string missing_marks(const ChatWriter& writer, const Tokenizer& tokenizer) {
+  const std::vector<ChatMessage> chat{{ChatRole::user, "a"}, {ChatRole::assistant, "b"}};
+  ChatText text;
+  writer.write(chat, text);
+  std::set<std::string> said;
+  std::string notes;
+  for (const ChatPart& part : text.parts()) {
+    if (part.kind == ChatPart::Kind::words || part.text.empty()) continue;
+    if (std::ranges::count(tokenizer.special, part.text, &SpecialToken::name) > 0) continue;
+    if (!said.insert(part.text).second) continue;
+    notes += fmt::format("the tokenizer has no special token {}: {}\n", printable(part.text, 80),
+                         part.kind == ChatPart::Kind::mark ? "it is read as text"
+                                                           : "the end of a text takes its place");
+  }
+  return notes;
+}
+
+Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int context,
+                      int vocabulary, std::string_view text) {
+  require_example_tokenizer(tokenizer, vocabulary);
+  std::vector<ChatMessage> chat{{ChatRole::user, std::string(text)}};
+  if (text.starts_with('{')) try {
+      chat = messages_of(object_of(text));
+    } catch (const BadRecord& bad) {
+      throw ArgumentError(
+          fmt::format("The prompt begins with '{{', and is no conversation as a JSON object: {}. "
+                      "Give an object "
+                      "with \"messages\", or a text, which may begin with a blank.",
+                      bad.what()));
+    }
+  if (chat.back().role == ChatRole::assistant)
+    throw ArgumentError(
+        "The prompt's last message is the assistant's, so that there is nothing to reply to. Leave "
+        "it out.");
+  return chat_prompt(tokenizer, writer, context, chat);
+}
+
+ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
+  ParquetColumns columns{
+      {"instruction", "input", "output"}, true, false, [=](const std::vector<std::string>& row) {
+        return written(alpaca_of(row[0], row[1], row[2]), writer, form);
+      }};
+  return {
+      "conversation",
+      "conversations",
+      "Each line must be an object with \"messages\", a list of {\"role\", \"content\"}, or with "
+      "\"conversations\", a list of {\"from\", \"value\"}, or with the texts \"instruction\", "
+      "\"output\" and perhaps \"input\". (jq -c '.[]' writes a list as lines.)",
+      [=](std::string_view file, const OnRecord& on_record) {
+        read_lines(file, on_record,
+                   [=](const Json& object) { return written(messages_of(object), writer, form); });
+      },
+      "line",
+      std::make_shared<const ExampleFormat>(parquet_format(
+          std::move(columns),
+          "In Parquet the columns \"instruction\", \"input\" and \"output\" must be of text, "
+          "without nulls; write \"messages\" and \"conversations\" as JSON lines."))};
+}
+
+}  // namespace sinter::detail
