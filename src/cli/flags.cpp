@@ -34,6 +34,13 @@ void set_order(Arguments& a, const Given& given) {
   a.order = word == words[0] ? Order::shuffled : Order::sequential;
 }
 
+void set_special_tokens(Arguments& a, const Given& given) {
+  const std::string& word = given.texts.front();
+  if (word != "on" && word != "off")
+    throw UsageError(fmt::format("--special-tokens takes on or off, not '{}'.", word));
+  a.special_tokens = word == "on";
+}
+
 void set_resume(Arguments& a, const Given& given) {
   const std::string& word = given.texts.front();
   if (!word.empty() && word != "auto")
@@ -223,6 +230,12 @@ constexpr Flag flags[] = {
      "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
      "export writes it beside the weights. See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
+    {"--special-tokens", "WORD",
+     "on: put the special tokens that the tokenizer's files put around\n"
+     "a text, such as Llama's <s>, around each file of text, and those\n"
+     "at its beginning before a prompt. off: put none. Default: as the\n"
+     "run did that is resumed or gives the weights, else on.",
+     set_special_tokens},
     {"--text", "FILE",
      "predict: texts to predict for, a line each, instead of --ids.\n"
      "tokenize: the text to turn into ids.\n"

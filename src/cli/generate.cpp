@@ -38,6 +38,7 @@ std::string cut_text(const Prompt& prompt, int context) {
 int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_data(*recipe, a.verb);
   require_tokenizer_is_used(*recipe, a);
+  require_special_tokens_are_put(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);

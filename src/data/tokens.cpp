@@ -65,7 +65,8 @@ TokenFile token_file_of_text(const DataRequest& request, OpenedData& opened) {
   using enum DataFiles::Unreadable;
   const DataFiles files(request.paths, request.skip_unreadable ? left_out : refused);
   if (!request.as_text) require_texts(files);
-  const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
+  Tokenizer tokenizer = load_tokenizer(request.tokenizer);
+  if (!request.special_tokens) tokenizer.before.clear(), tokenizer.behind.clear();
   const fs::path folder = token_folder();
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
   opened.special = [special = tokenizer.special] { return special; };
