@@ -264,6 +264,8 @@ constexpr Flag flags[] = {
      "How many tokens to write; a text that ends is shorter, and a\n"
      "reply no longer than those that were learnt. Default: 256.",
      [](Arguments& a, const Given& g) { a.tokens = integer<std::int64_t>(g, 1); }},
+    {"--ignore-eos", "", "Write on past the token that ends a text.",
+     [](Arguments& a, const Given&) { a.ignore_eos = true; }},
     {"--temperature", "T",
      "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"
      "always the likeliest. Default: 0.8.",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/end_of_text.hpp"
 #include "cli/output.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
@@ -33,6 +34,11 @@ std::string cut_text(const Prompt& prompt, int context) {
                      prompt.tokens.size(), context);
 }
 
+/// Why a text ended, in the words of other programs.
+std::string_view reason_of(GenerationEnd end) {
+  return end == GenerationEnd::end_of_text ? "stop" : "length";
+}
+
 }  // namespace
 
 int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
@@ -42,7 +48,8 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   SamplingOptions sampling{a.temperature, a.top_k, a.seed.value_or(0)};
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);
-  const Prompt prompt = recipe->prompt(tokenizer, a.prompt);
+  Prompt prompt = recipe->prompt(tokenizer, a.prompt);
+  set_ends(prompt, *recipe, a);
   if (!a.quiet) note_lines(cut_text(prompt, recipe->plan->context));
   TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
@@ -61,13 +68,11 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
     text += piece;
     if (!a.json) print_result(piece);
   };
-  sinter::generate(trainer, prompt, limit, sampling, on_token);
+  const GenerationEnd end = sinter::generate(trainer, prompt, limit, sampling, on_token);
   if (a.json) {
-    nlohmann::ordered_json result{{"prompt", a.prompt},
-                                  {"text", text},
-                                  {"tokens", written},
-                                  {"seed", sampling.seed},
-                                  {"temperature", sampling.temperature},
+    nlohmann::ordered_json result{{"prompt", a.prompt},     {"text", text},
+                                  {"tokens", written},      {"finish_reason", reason_of(end)},
+                                  {"seed", sampling.seed},  {"temperature", sampling.temperature},
                                   {"top_k", sampling.top_k}};
     print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!text.ends_with('\n')) {

@@ -23,7 +23,7 @@ namespace sinter::detail::cli {
     .needs = Needs::data, .has_ranks = true)                                                     \
   X(generate, "generate", generate, "continue a text",                                           \
     "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
-    "--tokenizer PATH --special-tokens WORD --prompt TEXT --tokens N "                           \
+    "--tokenizer PATH --special-tokens WORD --prompt TEXT --tokens N --ignore-eos "              \
     "--temperature T --top-k K --json --quiet",                                                  \
     .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \

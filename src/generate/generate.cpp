@@ -89,6 +89,11 @@ void check(const PlanView& plan, const Prompt& prompt) {
   check_length("decoder", prompt.decoder, "context", plan.context);
 }
 
+bool ends_text(const Prompt& prompt, std::int32_t token) {
+  return token == prompt.end ||
+         std::ranges::find(prompt.more_ends, token) != prompt.more_ends.end();
+}
+
 }  // namespace
 
 namespace detail {
@@ -114,8 +119,9 @@ int sample(std::span<const float> logits, const SamplingOptions& options, std::u
 }
 }  // namespace detail
 
-void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {
+GenerationEnd generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
+                       const SamplingOptions& options,
+                       const std::function<void(std::int32_t)>& on_token) {
   const PlanView& plan = trainer.plan();
   check(plan, prompt);
   const bool decodes = is_encoder_decoder(plan.predicting);
@@ -127,16 +133,17 @@ void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
   }
   std::vector<std::int32_t>& seen = batch.ids.emplace_back();
   for (std::int64_t drawn = 0; drawn < count; ++drawn) {
-    if (decodes && text.size() > std::size_t(plan.context)) return;
+    if (decodes && text.size() > std::size_t(plan.context)) return GenerationEnd::length;
     auto rows = std::min<std::ptrdiff_t>(std::ptrdiff_t(text.size()), plan.context);
     seen.assign(text.end() - rows, text.end());
     batch.starts = {0, std::int32_t(rows)};
     Prediction next = trainer.predict(batch);
     std::size_t known = std::size_t(std::min(plan.vocabulary, next.columns));
     text.push_back(sample(std::span(next.values).first(known), options, std::uint64_t(drawn)));
-    if (text.back() == prompt.end) return;
+    if (ends_text(prompt, text.back())) return GenerationEnd::end_of_text;
     on_token(text.back());
   }
+  return GenerationEnd::length;
 }
 
 }  // namespace sinter

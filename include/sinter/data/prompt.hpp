@@ -17,6 +17,7 @@ struct Prompt {
   /// other models.
   std::vector<std::int32_t> decoder{};
   bool cut = false;  ///< true if the text was too long, and `tokens` lacks its first ones
+  std::vector<std::int32_t> more_ends{};  ///< further tokens that end the text, as `end` does
 };
 
 }  // namespace sinter

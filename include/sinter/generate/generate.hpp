@@ -19,6 +19,12 @@ struct SamplingOptions {
   std::uint64_t seed = 0;  ///< seed of the draws
 };
 
+/// Why generate() ended.
+enum class GenerationEnd {
+  length,      ///< all tokens are written, or the decoder has no room for more
+  end_of_text  ///< the model drew a token that ends the text
+};
+
 namespace detail {
 /// Draws a token, as a pure function of its arguments. `position` is the index of the draw: each
 /// has a random number of its own (SplitMix64), so that a text can be continued. Of two equal
@@ -29,24 +35,27 @@ int sample(std::span<const float> logits, const SamplingOptions& options, std::u
 }  // namespace detail
 
 /// Writes up to `count` tokens after a prompt, and passes each to on_token as soon as it is drawn.
-/// Ends at the token Prompt::end, which on_token does not get. Prompt::reply has no effect. The
-/// tokens continue Prompt::tokens, and the model sees the last `context` tokens of the whole text.
-/// With an encoder-decoder, they continue Prompt::decoder, and the encoder reads Prompt::tokens.
-/// The decoder's text keeps its positions, so it ends at `context` tokens.
+/// Ends at Prompt::end or one of Prompt::more_ends, which on_token does not get. Returns why it
+/// ended. Prompt::reply has no effect. The tokens continue Prompt::tokens, and the model sees the
+/// last `context` tokens of the whole text. With an encoder-decoder, they continue Prompt::decoder,
+/// and the encoder reads Prompt::tokens. The decoder's text keeps its positions, so it ends at
+/// `context` tokens.
 /// requires  the model takes one token in each row; Prompt::types is empty
 /// throws    ArgumentError if the recipe has no vocabulary, or no predict() with a logit of each
 ///           token for what follows the text;
 /// throws    ArgumentError if the prompt has no token, or more than an encoder-decoder takes;
 /// throws    ArgumentError if the prompt has decoder tokens for another model, or an
 ///           encoder-decoder gets none; and what sample() throws
-void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token);
+GenerationEnd generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
+                       const SamplingOptions& options,
+                       const std::function<void(std::int32_t)>& on_token);
 
 /// Writes tokens after a text, for models other than encoder-decoders.
-inline void generate(TrainerCore& trainer, std::vector<std::int32_t> text, std::int64_t count,
-                     const SamplingOptions& options,
-                     const std::function<void(std::int32_t)>& on_token, std::int32_t end = -1) {
-  generate(trainer, Prompt{.tokens = std::move(text), .end = end}, count, options, on_token);
+inline GenerationEnd generate(TrainerCore& trainer, std::vector<std::int32_t> text,
+                              std::int64_t count, const SamplingOptions& options,
+                              const std::function<void(std::int32_t)>& on_token,
+                              std::int32_t end = -1) {
+  return generate(trainer, Prompt{.tokens = std::move(text), .end = end}, count, options, on_token);
 }
 
 }  // namespace sinter
