@@ -26,6 +26,11 @@ using namespace detail;
 
 namespace {
 
+/// Why a step that policies saw was not applied.
+SkipReason reason_of(const StepFigures& figures) {
+  return figures.finite() ? SkipReason::refused : SkipReason::not_finite;
+}
+
 void check_split(const RecipeView& recipe) {
   int global = recipe.global_batch(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
@@ -336,8 +341,11 @@ Outcome TrainerCore::step(const HostBatch& batch) {
                                     sequences, global_batch()));
   check_part(batch, plan().model);
   const std::int64_t count = all_predictions_in(batch);
-  if (count == 0)
-    throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
+  if (count == 0) {
+    if (!recipe_->chooses_predictions)
+      throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
+    return Skipped{{}, 0, Reaction::skip, SkipReason::nothing_to_predict};
+  }
   const double scale = recipe_->loss_scale();
   const int counted = recipe_->changes_batches ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_->rate(steps_ + 1, counted);
@@ -356,7 +364,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   Loss loss{machines_[0]->measured().loss, count};
   const StepFigures figures = machines_[0]->figures();
   const Reaction reaction = recipe_->after_step(figures);
-  if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};
+  if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction, reason_of(figures)};
   ++steps_;
   return Applied{loss, figures.gradient_norm, rate.learning_rate};
 }

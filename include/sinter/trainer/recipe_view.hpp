@@ -45,6 +45,7 @@ class RecipeView {
   bool on_host = true;                 ///< true if the device is the processor
   bool joins_worlds = false;           ///< true if ranks can be processes
   bool changes_batches = false;  ///< true if policies change batches in the course of training
+  bool chooses_predictions =
       false;  ///< true if a policy chooses what is predicted, such as MaskedLm
   /// The slot of the policy that decides on the reaction to a step that was not applied; if empty,
   /// training stops.
