@@ -4,9 +4,9 @@
 
     python3 scripts/check_export.py FOLDER EXPECTED
 
-EXPECTED is a file of JSON with the keys "texts", "ids" (of each text, as `tokenize --json` gives them) and "logits"
-(of each text, as `predict --json` gives them). A classifier's pipeline must name the class with the largest logit;
-another model's pipeline must continue a text. Prints what was compared, and ends with the code 1 at a difference.
+EXPECTED is a file of JSON with the keys "texts", "ids" (of each text, as `tokenize --json --special-tokens off` gives
+them) and "logits" (of each text, as `predict --json` gives them). A classifier's pipeline must name the class with the
+largest logit; another model's pipeline must continue a text. Prints what was compared, and ends with the code 1 at a difference.
 tests/binary/export.cpp runs it where python3 has torch and transformers.
 """
 

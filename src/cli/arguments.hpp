@@ -56,6 +56,8 @@ struct Arguments {
   bool resume = false, average = false, json = false, quiet = false, program = false;
   bool held_out = false, skip_unreadable = false, as_text = false, tensorboard = false;
   bool text_only = false;
+  std::optional<bool> special_tokens;  // around plain texts; if unset, as the run does, else true
+  bool ignore_eos = false;
   bool pin = false;                    // pins each thread to a processor of its own
   bool no_libtorch = false;            // uses only Sinter's own products
   bool schedule = false;               // prints the program: the former name of --program

@@ -42,6 +42,7 @@ DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
           .skip_unreadable = a.skip_unreadable,
           .as_text = a.as_text,
           .tokenizer = a.tokenizer.value_or(""),
+          .special_tokens = a.special_tokens.value_or(true),
           .progress = progress_of(a)};
 }
 

@@ -34,6 +34,13 @@ void set_order(Arguments& a, const Given& given) {
   a.order = word == words[0] ? Order::shuffled : Order::sequential;
 }
 
+void set_special_tokens(Arguments& a, const Given& given) {
+  const std::string& word = given.texts.front();
+  if (word != "on" && word != "off")
+    throw UsageError(fmt::format("--special-tokens takes on or off, not '{}'.", word));
+  a.special_tokens = word == "on";
+}
+
 void set_resume(Arguments& a, const Given& given) {
   const std::string& word = given.texts.front();
   if (!word.empty() && word != "auto")
@@ -233,6 +240,12 @@ constexpr Flag flags[] = {
      "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
      "export writes it beside the weights. See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
+    {"--special-tokens", "WORD",
+     "on: put the special tokens that the tokenizer's files put around\n"
+     "a text, such as Llama's <s>, around each file of text, and those\n"
+     "at its beginning before a prompt. off: put none. Default: as the\n"
+     "run did that is resumed or gives the weights, else on.",
+     set_special_tokens},
     {"--text", "FILE",
      "predict: texts to predict for, a line each, instead of --ids.\n"
      "tokenize: the text to turn into ids.\n"
@@ -261,6 +274,8 @@ constexpr Flag flags[] = {
      "How many tokens to write; a text that ends is shorter, and a\n"
      "reply no longer than those that were learnt. Default: 256.",
      [](Arguments& a, const Given& g) { a.tokens = integer<std::int64_t>(g, 1); }},
+    {"--ignore-eos", "", "Write on past the token that ends a text.",
+     [](Arguments& a, const Given&) { a.ignore_eos = true; }},
     {"--temperature", "T",
      "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"
      "always the likeliest. Default: 0.8.",

@@ -130,6 +130,7 @@ void check(const RecipeView& recipe, const Arguments& a) {
   if (a.ids && a.tokenizer)
     throw UsageError("--tokenizer is nothing to ids. Leave it out, or give --text.");
   require_tokenizer_is_used(recipe, a);
+  require_special_tokens_are_put(recipe, a);
   if (a.text && !has_data_for(recipe, Verb::generate))
     throw UsageError(
         fmt::format("--text is nothing to the recipe {}: its data policy has no "

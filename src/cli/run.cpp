@@ -95,6 +95,14 @@ void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& a) {
                   name_of(a.verb), recipe.name));
 }
 
+void require_special_tokens_are_put(const RecipeView& recipe, const Arguments& a) {
+  if (!a.special_tokens || (recipe.data.takes_tokenizer && recipe.data.reads_text)) return;
+  throw UsageError(fmt::format(
+      "--special-tokens is nothing to {}: the data of the recipe {} are no plain text that goes "
+      "through a tokenizer. Leave it out, or give the recipe data that are, such as Tokens.",
+      name_of(a.verb), recipe.name));
+}
+
 void require_text_is_read(const RecipeView& recipe, const Arguments& a) {
   if (!a.as_text || recipe.data.reads_text) return;
   throw UsageError(fmt::format(

@@ -134,6 +134,15 @@ void RunRecord::take_over_best_by(Arguments& a) const {
       a.best_by = found->get<std::string>();
 }
 
+void RunRecord::take_over_special_tokens(Arguments& a) const {
+  if (a.special_tokens) return;
+  a.special_tokens = false;
+  for (const Json& start : starts)
+    if (const auto found = start.find("special_tokens");
+        found != start.end() && found->is_boolean())
+      a.special_tokens = found->get<bool>();
+}
+
 std::optional<std::string> RunRecord::tokenizer() const {
   std::optional<std::string> newest;
   for (const Json& start : starts)
@@ -221,6 +230,8 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   if (const Metric* chosen = metric_named(recipe, a.best_by.value_or(""), "--best-by"))
     start["best_is"] = chosen->greater_is_better ? "greatest" : "lowest";
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
+  if (recipe.data.takes_tokenizer && recipe.data.reads_text)
+    start["special_tokens"] = a.special_tokens.value_or(true);
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;

@@ -33,6 +33,9 @@ class RunRecord {
   /// has one.
   [[nodiscard]] std::optional<std::filesystem::path> origin() const;
 
+  /// Sets --special-tokens as the newest start that says it, unless it is given. A run whose record
+  /// has no word on it began before texts got any, and goes on without.
+  void take_over_special_tokens(Arguments& arguments) const;
   /// Sets --tensorboard if an earlier start had it. A damaged record counts as one without it.
   void take_over_tensorboard(Arguments& arguments) const;
   /// Keeps as many checkpoints as before, unless --keep says otherwise.

@@ -2,7 +2,10 @@
 // The verbs tokenize and detokenize.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <tuple>
 
 #include "cli/eval_progress.hpp"
 #include "cli/input.hpp"
@@ -48,6 +51,17 @@ std::vector<std::int32_t> read_ids(const std::string& file) {
   }
 }
 
+/// The ids without the special tokens that tokenize puts around those of a text.
+std::span<const std::int32_t> without_surroundings(std::span<const std::int32_t> ids,
+                                                   const Tokenizer& tokenizer) {
+  const auto& [before, behind] = std::tie(tokenizer.before, tokenizer.behind);
+  if (ids.size() >= before.size() && std::ranges::equal(ids.first(before.size()), before))
+    ids = ids.subspan(before.size());
+  if (ids.size() >= behind.size() && std::ranges::equal(ids.last(behind.size()), behind))
+    ids = ids.first(ids.size() - behind.size());
+  return ids;
+}
+
 /// Makes a token file.
 int tokenize_files(const RecipeView& recipe, const Arguments& a) {
   if (a.text) throw UsageError("tokenize takes --text, or --data and --out, and not both.");
@@ -85,7 +99,7 @@ int tokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.as_text) throw UsageError("--as-text goes with --data: --text is text. Leave it out.");
   require_flag(a.text.has_value(), "--text FILE", a.verb);
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);
-  const std::vector<std::int32_t> ids = tokenizer.encode(read_input(*a.text));
+  const std::vector<std::int32_t> ids = tokenizer.encode_whole(read_input(*a.text));
   print_result(a.json ? nlohmann::json{{"ids", ids}}.dump() + "\n" : lines_of(tokenizer, ids));
   return exit_done;
 }
@@ -95,7 +109,7 @@ int detokenize(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   const Tokenizer tokenizer = tokenizer_for(*recipe, a);
   const std::vector<std::int32_t> ids = read_ids(*a.ids);
   try {
-    print_result(tokenizer.text_of(ids));
+    print_result(tokenizer.text_of(without_surroundings(ids, tokenizer)));
   } catch (const ArgumentError& error) {
     throw FileError(fmt::format("{}: {}", printable(*a.ids, 4096), error.what()));
   }

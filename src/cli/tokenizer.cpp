@@ -9,17 +9,21 @@
 namespace sinter::detail::cli {
 
 void take_over_tokenizer(const RecipeView& recipe, Arguments& a) {
-  if (a.tokenizer || !recipe.data.takes_tokenizer || !a.weights) return;
+  if (!recipe.data.takes_tokenizer || !a.weights) return;
   const WeightsSource source = resolve_weights(*a.weights);
-  if (source.kind == WeightsSource::Kind::checkpoint)
-    a.tokenizer = RunRecord(source.path.parent_path()).tokenizer();
+  if (source.kind != WeightsSource::Kind::checkpoint) return;
+  const RunRecord record(source.path.parent_path());
+  if (!a.tokenizer) a.tokenizer = record.tokenizer();
+  record.take_over_special_tokens(a);
 }
 
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments a) {
   take_over_tokenizer(recipe, a);
   if (!a.tokenizer && recipe.data.has_tokenizer) return recipe.tokenizer();
   require_flag(a.tokenizer.has_value(), "--tokenizer PATH", a.verb);
-  return load_tokenizer(*a.tokenizer);
+  Tokenizer tokenizer = load_tokenizer(*a.tokenizer);
+  if (!a.special_tokens.value_or(true)) tokenizer.before.clear(), tokenizer.behind.clear();
+  return tokenizer;
 }
 
 Tokenizer tokenizer_of_model(const RecipeView& recipe, Arguments a) {

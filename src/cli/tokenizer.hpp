@@ -7,11 +7,12 @@
 
 namespace sinter::detail::cli {
 
-/// Sets --tokenizer to that of the weights' run, if the recipe's data need a tokenizer, none is
-/// given, and the weights are a checkpoint of a run.
+/// Sets --tokenizer and --special-tokens to those of the weights' run, if the recipe's data need a
+/// tokenizer, they are not given, and the weights are a checkpoint of a run.
 void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 
-/// Returns the tokenizer of --tokenizer, else that of the weights' run, else the recipe's own.
+/// Returns the tokenizer of --tokenizer, else that of the weights' run, else the recipe's own. It
+/// puts no special tokens around texts if --special-tokens, else the weights' run, says so.
 /// throws    UsageError if there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 

@@ -36,6 +36,7 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
   require_one_length(a);
   require_data(recipe, a.verb);
   require_tokenizer_is_used(recipe, a);
+  require_special_tokens_are_put(recipe, a);
   require_text_is_read(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
   (void)validation_sets(a.validation);
@@ -124,6 +125,7 @@ void Run::open_to_resume() {
   note_lines(folder->take_warnings());
   record.emplace(folder->path());
   report(record->take_over_data(a));
+  record->take_over_special_tokens(a);
   record->take_over_tensorboard(a);
   record->take_over_keep(a);
   record->take_over_best_by(a);

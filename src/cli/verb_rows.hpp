@@ -14,20 +14,24 @@ namespace sinter::detail::cli {
     "--steps N --epochs N --examples N --seed N --weights PATH --resume [auto] --order WORD "    \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch --workers N "       \
     "--eval-every N --best-by NAME --early-stop N --save-every N --save-minutes M --keep K "     \
-    "--profile FILE --tensorboard --tokenizer PATH --config FILE --print-config --json --quiet", \
+    "--profile FILE --tensorboard --tokenizer PATH --special-tokens WORD --config FILE "         \
+    "--print-config --json --quiet",                                                             \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
     "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
-    "--tokenizer PATH --json --quiet",                                                           \
+    "--tokenizer PATH --special-tokens WORD --json --quiet",                                     \
     .needs = Needs::data, .has_ranks = true)                                                     \
   X(generate, "generate", generate, "continue a text",                                           \
     "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
-    "--tokenizer PATH --prompt TEXT --tokens N --temperature T --top-k K --json --quiet",        \
+    "--tokenizer PATH --special-tokens WORD --prompt TEXT --tokens N --ignore-eos "              \
+    "--temperature T --top-k K --top-p P --min-p P --typical-p P --repetition-penalty X "        \
+    "--frequency-penalty X --presence-penalty X --no-repeat-ngram-size N --min-tokens N "        \
+    "--stop TEXT... --json --quiet",                                                             \
     .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
     "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \
-    "--tokenizer PATH --text FILE --ids FILE --json --quiet")                                    \
+    "--tokenizer PATH --special-tokens WORD --text FILE --ids FILE --json --quiet")              \
   X(describe, "describe", describe,                                                              \
     "print the recipe and its plan: memory, FLOPs, options, program",                            \
     "--weights PATH --threads N --scratch FOLDER --no-libtorch --world N "                       \
@@ -41,10 +45,10 @@ namespace sinter::detail::cli {
     "--out PATH --text --json", .words = " RUN...")                                              \
   X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \
     "--data PATH... --skip-unreadable --as-text --out PATH --threads N --tokenizer PATH "        \
-    "--text FILE --json --quiet",                                                                \
+    "--special-tokens WORD --text FILE --json --quiet",                                          \
     .on_host = true)                                                                             \
   X(detokenize, "detokenize", detokenize, "turn ids back into their text",                       \
-    "--tokenizer PATH --ids FILE")                                                               \
+    "--tokenizer PATH --special-tokens WORD --ids FILE")                                         \
   X(train_tokenizer, "train-tokenizer", train_tokenizer_file, "make a tokenizer of a text",      \
     "--data PATH... --skip-unreadable --as-text --out PATH --threads N --size N "                \
     "--min-frequency N --special TOKEN... --json --quiet",                                       \

@@ -21,6 +21,9 @@ void require_data(const RecipeView& recipe, Verb verb);
 /// Checks that --tokenizer has an effect.
 /// throws    UsageError if it is given and the recipe's data use no tokenizer
 void require_tokenizer_is_used(const RecipeView& recipe, const Arguments& arguments);
+/// Checks that --special-tokens has an effect.
+/// throws    UsageError
+void require_special_tokens_are_put(const RecipeView& recipe, const Arguments& arguments);
 /// Checks that --as-text has an effect.
 /// throws    UsageError if it is given and the recipe's data are no plain text
 void require_text_is_read(const RecipeView& recipe, const Arguments& arguments);

@@ -268,8 +268,12 @@ void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
     if (ahead.empty()) return;
     Work work = std::move(ahead.front());
     ahead.pop_front();
-    if (work.begin.offset == 0) part.begin_document();
+    if (work.begin.offset == 0) {
+      part.begin_document();
+      part.append(tokenizer.before);
+    }
     part.append(work.ids.get());
+    if (work.end.offset == 0) part.append(tokenizer.behind);
     part.note(work.end, options.seconds_between_notes);
     if (options.progress) options.progress(bytes_done(files, work.end));
   }
@@ -280,7 +284,10 @@ void fill(Part& part, const DataFiles& files, const Tokenizer& tokenizer,
 std::string token_file_origin(const DataFiles& files, const Tokenizer& tokenizer) {
   Json list = Json::array();
   for (const DataFiles::File& file : files.files()) list.push_back(file_identity(file.path));
-  return hash_of(Json{{"version", 2}, {"tokenizer", tokenizer.identity}, {"files", list}}.dump());
+  Json origin{{"version", 2}, {"tokenizer", tokenizer.identity}, {"files", list}};
+  if (!tokenizer.before.empty()) origin["before"] = tokenizer.before;
+  if (!tokenizer.behind.empty()) origin["behind"] = tokenizer.behind;
+  return hash_of(origin.dump());
 }
 
 void make_token_file(const DataFiles& files, const Tokenizer& tokenizer, const fs::path& out,
@@ -293,8 +300,8 @@ void make_token_file(const DataFiles& files, const Tokenizer& tokenizer, const f
     const TokenFile there(out);
     if (there.origin() != origin)
       throw FileError(fmt::format(
-          "{} was made of other files, of a former state of these, or with another tokenizer. Name "
-          "another file, or remove it.",
+          "{} was made of other files, of a former state of these, with another tokenizer, or with "
+          "other special tokens around texts (--special-tokens). Name another file, or remove it.",
           out.string()));
     return there.verify();
   }

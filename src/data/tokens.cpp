@@ -69,7 +69,8 @@ Opened tokens_of_text(const DataRequest& request, OpenedData& opened) {
   const DataFiles files(request.paths, request.skip_unreadable ? left_out : refused);
   if (!request.as_text) require_texts(files);
   const bool passes = std::ranges::any_of(request.paths, ends_with_process);
-  const Tokenizer tokenizer = load_tokenizer(request.tokenizer);
+  Tokenizer tokenizer = load_tokenizer(request.tokenizer);
+  if (!request.special_tokens) tokenizer.before.clear(), tokenizer.behind.clear();
   const fs::path folder = token_folder();
   const fs::path path = folder / (token_file_origin(files, tokenizer) + ".tokens");
   opened.special = [special = tokenizer.special] { return special; };

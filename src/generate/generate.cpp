@@ -57,10 +57,17 @@ void check(const PlanView& plan, const Prompt& prompt) {
   check_length("decoder", prompt.decoder, "context", plan.context);
 }
 
+/// All tokens that end the text.
+std::vector<std::int32_t> ends_of(const Prompt& prompt) {
+  std::vector<std::int32_t> ends = prompt.more_ends;
+  if (prompt.end >= 0) ends.push_back(prompt.end);
+  return ends;
+}
+
 }  // namespace
 
-void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
-              const SamplingOptions& options, const std::function<void(std::int32_t)>& on_token) {
+GenerationEnd generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
+                       const SamplingOptions& options, const OnToken& on_token) {
   const PlanView& plan = trainer.plan();
   check(plan, prompt);
   const bool decodes = is_encoder_decoder(plan.predicting);
@@ -71,17 +78,23 @@ void generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
     batch.second_starts = {0, std::int32_t(prompt.tokens.size())};
   }
   std::vector<std::int32_t>& seen = batch.ids.emplace_back();
+  check_sampling(options, plan.vocabulary);
+  const std::size_t begun = text.size();
+  const std::int64_t room = plan.context + 1 - std::int64_t(begun);  // of a decoder
+  const std::vector<std::int32_t> ends = ends_of(prompt);
   for (std::int64_t drawn = 0; drawn < count; ++drawn) {
-    if (decodes && text.size() > std::size_t(plan.context)) return;
+    if (decodes && text.size() > std::size_t(plan.context)) return GenerationEnd::length;
     auto rows = std::min<std::ptrdiff_t>(std::ptrdiff_t(text.size()), plan.context);
     seen.assign(text.end() - rows, text.end());
     batch.starts = {0, std::int32_t(rows)};
     Prediction next = trainer.predict(batch);
-    std::size_t known = std::size_t(std::min(plan.vocabulary, next.columns));
-    text.push_back(sample(std::span(next.values).first(known), options, std::uint64_t(drawn)));
-    if (text.back() == prompt.end) return;
-    on_token(text.back());
+    next.values.resize(std::size_t(std::min(plan.vocabulary, next.columns)));
+    apply_rules(next.values, {text, begun, decodes ? std::min(count, room) : count, ends}, options);
+    text.push_back(sample(next.values, options, std::uint64_t(drawn)));
+    if (std::ranges::find(ends, text.back()) != ends.end()) return GenerationEnd::end_of_text;
+    if (!on_token(text.back())) return GenerationEnd::cancelled;
   }
+  return GenerationEnd::length;
 }
 
 }  // namespace sinter

@@ -89,7 +89,7 @@ std::vector<TokenizerFile> files_of_folder(const fs::path& folder) {
 }
 
 /// The files of a tokenizer that is named as a file. Those beside it belong to it if it has its
-/// usual name, or is a vocab.txt, which load_tokenizer() reads with them.
+/// usual name, or is a vocab.txt or *.model, which load_tokenizer() reads with them.
 std::vector<TokenizerFile> files_of_file(const fs::path& file) {
   const std::string name = file.filename();
   const auto known = std::ranges::find(vocabularies, name, &Name::found);
@@ -99,7 +99,7 @@ std::vector<TokenizerFile> files_of_file(const fs::path& file) {
                                                             : "tokenizer.json",
                                     file}};
   if (known != std::end(vocabularies)) files.front().name = known->written;
-  if (known != std::end(vocabularies) || extension == ".txt")
+  if (known != std::end(vocabularies) || extension == ".txt" || extension == ".model")
     add_settings(file.parent_path(), files);
   return files;
 }

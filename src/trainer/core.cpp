@@ -27,6 +27,11 @@ using namespace detail;
 
 namespace {
 
+/// Why a step that policies saw was not applied.
+SkipReason reason_of(const StepFigures& figures) {
+  return figures.finite() ? SkipReason::refused : SkipReason::not_finite;
+}
+
 void check_split(const RecipeView& recipe) {
   int global = recipe.global_batch(), micro = recipe.plan->micro, ranks = recipe.ranks();
   if (ranks < 1)
@@ -352,8 +357,11 @@ Outcome TrainerCore::step(const HostBatch& batch) {
                                     sequences, global_batch()));
   check_part(batch, plan().model);
   const std::int64_t count = all_predictions_in(batch);
-  if (count == 0)
-    throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
+  if (count == 0) {
+    if (!recipe_->chooses_predictions)
+      throw ArgumentError("the batch has no targets, so there is nothing to learn from.");
+    return Skipped{{}, 0, Reaction::skip, SkipReason::nothing_to_predict};
+  }
   const double weights = all_weights_in(batch, count);
   if (weights == 0)
     throw ArgumentError(
@@ -380,7 +388,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
   if (!recipe_->class_weights.empty()) loss.sum *= double(count) / weights;  // its mean is weighted
   const StepFigures figures = machines_[0]->figures();
   const Reaction reaction = recipe_->after_step(figures);
-  if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction};
+  if (!figures.applied) return Skipped{loss, figures.gradient_norm, reaction, reason_of(figures)};
   ++steps_;
   return Applied{loss, figures.gradient_norm, rate.learning_rate};
 }

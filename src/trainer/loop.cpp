@@ -179,7 +179,10 @@ std::optional<AppliedStep> Loop::take_step(const LoopOptions& options) {
   read_.recycle(std::move(next_->batch));
   next_.reset();
   unsaved_ = true;
-  if (auto* applied = std::get_if<AppliedStep>(&outcome)) return std::move(*applied);
+  if (auto* applied = std::get_if<AppliedStep>(&outcome)) {
+    unpredicted_ = 0;
+    return std::move(*applied);
+  }
   const SkippedStep& skipped = std::get<SkippedStep>(outcome);
   react_to(skipped, std::move(after), options);
   return std::nullopt;

@@ -13,12 +13,17 @@ namespace sinter {
 using namespace detail;
 namespace {
 
+/// Batches in a row without predictions, at which a loop gives up.
+constexpr int most_unpredicted = 100;
+
 bool is_finite(const Skipped& step) {
   return std::isfinite(step.loss.sum) && std::isfinite(step.gradient_norm);
 }
 
 /// Returns a sentence such as "step 3 is skipped", with the reason.
 std::string with_reason(const std::string& what, const Skipped& step) {
+  if (step.reason == SkipReason::nothing_to_predict)
+    return what + ": the objective left nothing to predict in its batch.";
   if (!is_finite(step)) return what + ": its loss or gradients are not finite.";
   return fmt::format(
       "{}: the recipe's guard refuses its loss ({:.4g}) or its gradient's norm ({:.4g}).", what,
@@ -48,6 +53,7 @@ std::string policy_that_gives_up(const RecipeView& recipe) {
 }  // namespace
 
 void Loop::react_to(const SkippedStep& bad, SamplerState after, const LoopOptions& options) {
+  if (bad.outcome.reason == SkipReason::nothing_to_predict) note_unpredicted(bad, options);
   switch (bad.outcome.reaction) {
     case Reaction::stop:
       return stop_at(bad);
@@ -58,6 +64,22 @@ void Loop::react_to(const SkippedStep& bad, SamplerState after, const LoopOption
     case Reaction::roll_back:
     case Reaction::repeat:
       return roll_back(bad, std::move(after), options);
+  }
+}
+
+/// Notes a batch without predictions in the log.
+/// throws    ArgumentError after so many in a row
+void Loop::note_unpredicted(const SkippedStep& bad, const LoopOptions& options) {
+  if (++unpredicted_ == most_unpredicted)
+    throw ArgumentError(fmt::format(
+        "In {} batches in a row the objective left nothing to predict, so training stops at step "
+        "{}. Look whether the data have tokens that may be hidden: MaskedLm hides no special "
+        "ones.",
+        most_unpredicted, trainer_.steps()));
+  try {
+    record_.note(bad.step, "skipped", skipped_text(bad));
+  } catch (const FileError& error) {
+    log_has_failed(error, options);
   }
 }
 

@@ -44,7 +44,10 @@ RecipeView::RecipeView() = default;
 RecipeView::~RecipeView() = default;
 
 Prompt RecipeView::prompt(const Tokenizer& tokenizer, std::string_view text) const {
-  return {.tokens = tokenizer.encode(text.empty() ? "\n" : text)};
+  const bool is_empty = text.empty() && tokenizer.before.empty();
+  Prompt prompt{.tokens = tokenizer.encode(is_empty ? "\n" : text)};
+  prompt.tokens.insert(prompt.tokens.begin(), tokenizer.before.begin(), tokenizer.before.end());
+  return prompt;
 }
 
 bool RecipeView::counts_right() const {

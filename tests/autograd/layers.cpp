@@ -3,6 +3,7 @@
 // weights, same inputs, results and gradients equal to 1e-10.
 #include "support/torch.hpp"
 // (first: it mends macros)
+#include "sinter/layer/init.hpp"
 #include "support/batches.hpp"
 #include "support/layer_models.hpp"
 
@@ -140,6 +141,8 @@ TEST_CASE("LibTorch agrees with AddSinusoids") {
 }
 TEST_CASE("LibTorch agrees with Scale") {
   compare_function<Scaled>([](const Tensor& x) { return 2.5 * x; });
+  compare_function<Scale<wide, rounded_square_root(wide)>>(
+      [](const Tensor& x) { return std::sqrt(double(wide)) * x; });
 }
 TEST_CASE("LibTorch agrees with GeluTanh") { compare_function<GeluTanh<wide>>(gelu_tanh); }
 TEST_CASE("LibTorch agrees with GeluErf") {

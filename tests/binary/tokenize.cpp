@@ -10,15 +10,18 @@ void refuses(const Words& words, int code, const std::string& message) {
   check_refused(run(words), code, message);
 }
 
-TEST_CASE(
-    "tokenize prints the ids of a file without special tokens, and detokenize the text again") {
+TEST_CASE("tokenize prints the ids of a file behind its BOS, and detokenize the text again") {
   Scratch scratch;
   for (const Json& row :
        sinter::detail::testing::json_rows(SINTER_SOURCE_DIR "/tests/data/tokenizer/ids.jsonl")) {
     const std::string text = row["text"];
     const std::string file = write(scratch / "text", text);
-    const Ended ids = fine({"tokenize", "--tokenizer", tokenizer, "--text", file, "--json"});
-    CHECK(ids.json() == Json{{"ids", row["ids"]["qwen2"]}});
+    const Words tokenize{"tokenize", "--tokenizer", tokenizer, "--text", file, "--json"};
+    const Ended ids = fine(tokenize);
+    Json expected = row["ids"]["qwen2"];
+    CHECK(fine(tokenize + Words{"--special-tokens", "off"}).json() == Json{{"ids", expected}});
+    expected.insert(expected.begin(), 400);  // <|endoftext|>, by the template in the file
+    CHECK(ids.json() == Json{{"ids", expected}});
     const std::string saved = write(scratch / "ids", ids.out);
     CHECK(fine({"detokenize", "--tokenizer", tokenizer, "--ids", saved}).out == text);
   }
@@ -32,6 +35,15 @@ TEST_CASE(
         "97      'a'\n10      '\\x0a'\n255     '\\xff'\n");
   const std::string ids = write(scratch / "ids", "{\"ids\": [97, 10, 255]}\n");
   CHECK(fine({"detokenize", "--ids", ids}).out == "a\n\xff");
+}
+
+TEST_CASE("the special tokens around a text are on or off") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", "a");
+  refuses({"tokenize", "--text", text, "--special-tokens", "none"}, 2,
+          "--special-tokens takes on or off, not 'none'");
+  refuses({"train", "--data", text, "--special-tokens", "off"}, 2,
+          "--special-tokens is nothing to train");
 }
 
 TEST_CASE("tokenize and detokenize say what they lack, and what is wrong with ids") {

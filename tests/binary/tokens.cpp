@@ -111,6 +111,81 @@ TEST_CASE("a run says which kept tokens it reads; tokenize refuses what is no te
           "byte 100 is NUL");
 }
 
+/// Takes the word on special tokens out of a run's record, which older versions did not write.
+void make_old(const std::string& run) {
+  Json starts = Json::parse(content(run + "/run.json"));
+  for (Json& start : starts) CHECK(start.erase("special_tokens") == 1);
+  write(run + "/run.json", starts.dump());
+}
+
+TEST_CASE("a run that began before texts had a BOS goes on without, and so do its weights") {
+  Place place;
+  const Words train{"train", "--threads", "1", "--quiet", "--out"},
+      data{"--data", place.text, "--tokenizer", tokenizer}, off{"--special-tokens", "off"};
+  good(train + Words{place / "whole", "--steps", "20"} + data + off);
+  good(train + Words{place / "new", "--steps", "20"} + data);
+  CHECK(content(place / "whole/last/model.safetensors") !=
+        content(place / "new/last/model.safetensors"));
+  good(train + Words{place.run, "--steps", "8"} + data + off);
+  make_old(place.run);
+  good(train + Words{place.run, "--steps", "14", "--resume"});
+  good(train + Words{place.run, "--steps", "20", "--resume"});
+  CHECK(content(place.run + "/last/model.safetensors") ==
+        content(place / "whole/last/model.safetensors"));
+  make_old(place / "whole");
+  const std::string line = write(place / "line", "the width\n");
+  auto rows = [&](const std::string& run, const Words& more = {}) {
+    return good(Words{"predict", "--weights", place / run, "--text", line, "--json"} + more)
+        .json()["logits"]
+        .size();
+  };
+  const std::size_t without = rows("whole");
+  CHECK(rows("new") == without + 1);  // a row for BOS
+  CHECK(rows("new", off) == without);
+  CHECK(rows("whole", {"--special-tokens", "on"}) == without + 1);
+  const Words evaluate{"eval", "--json", "--data", place.text, "--weights"};
+  const Json old = good(evaluate + Words{place / "whole"}).json();
+  CHECK(old == good(evaluate + Words{place / "whole"} + off).json());
+  CHECK(old != good(evaluate + Words{place / "whole", "--special-tokens", "on"}).json());
+}
+
+TEST_CASE("a text ends at the end of text, of which nothing is printed, unless it is to go on") {
+  Place place;
+  std::string text;
+  for (int k = 0; k < 1500; ++k) text += "the king<|endoftext|>";
+  write(place.text, text);
+  good({"train", "--threads", "1", "--quiet", "--out", place.run, "--steps", "150", "--data",
+        place.text, "--tokenizer", tokenizer, "--eval-every", "0"});
+  const Words generate{"generate", "--prompt", "the",    "--temperature", "0",
+                       "--tokens", "40",       "--json", "--weights"};
+  const Json ended = good(generate + Words{place.run}).json();
+  CHECK(ended["text"] == " king");
+  CHECK(ended["finish_reason"] == "stop");
+  CHECK(ended["tokens"] < 40);
+  const Json on = good(generate + Words{place.run, "--ignore-eos"}).json();
+  CHECK(on["finish_reason"] == "length");
+  CHECK(on["tokens"] == 40);
+  CHECK(on["text"].get<std::string>().find("the king") != std::string::npos);
+  const Ended people = good({"generate", "--prompt", "the", "--temperature", "0", "--weights",
+                             place.run, "--special-tokens", "on"});
+  CHECK(people.out == "the king\n");
+
+  // What came with the weights has the first word, of its ids as of one alone.
+  good({"export", "--weights", place.run, "--out", place / "hf"});
+  const Json ids = good({"tokenize", "--tokenizer", tokenizer, "--special-tokens", "off", "--json",
+                         "--text", write(place / "word", " king")})
+                       .json()["ids"];
+  CHECK(good(generate + Words{place / "hf", "--tokenizer", place / "hf"}).json()["text"] ==
+        " king");
+  write(place / "hf/generation_config.json", Json{{"eos_token_id", {511, ids[0]}}}.dump());
+  const Json none = good(generate + Words{place / "hf", "--tokenizer", place / "hf"}).json();
+  CHECK(none["text"] == "");
+  CHECK(none["finish_reason"] == "stop");
+  write(place / "hf/generation_config.json", Json{{"eos_token_id", 511}}.dump());
+  CHECK(good(generate + Words{place / "hf", "--tokenizer", place / "hf"}).json()["finish_reason"] ==
+        "length");
+}
+
 TEST_CASE("a prompt that is longer than the context is cut, which a note says") {
   Place place;
   good({"export", "--out", place / "fresh"});

@@ -8,7 +8,8 @@
 //               `eval` work, with all of their flags.
 //   tokenizer   Tokenizer tokenizer() turns text into tokens and back. With it, `generate` works.
 //   prompt      Prompt prompt(const Tokenizer&, std::string_view text) returns what `generate` shows
-//               to the model for the text of --prompt. The default is the text's tokens.
+//               to the model for the text of --prompt. The default is Tokenizer::before and the
+//               text's tokens.
 //   unit        constexpr DataUnit defines what a prediction is of, and the figures of its loss. The
 //               default is token_unit if there is a vocabulary, else row_unit.
 //   takes_tokenizer  constexpr bool; if true, open() reads text through the tokenizer that
@@ -73,6 +74,9 @@ struct DataRequest {
   /// and tables among them are an error.
   bool as_text = false;
   std::string tokenizer{};  ///< path of a tokenizer's files, as load_tokenizer() takes it, or empty
+  /// True if a plain text gets the special tokens that the tokenizer's files put around it
+  /// (Tokenizer::before, behind). Runs begun before there were any go on without.
+  bool special_tokens = true;
   /// Called now and then during slow preparation of data, such as making a token file, with the
   /// bytes done and the bytes of all files. May be empty.
   std::function<void(std::int64_t done, std::int64_t all)> progress{};

@@ -19,6 +19,7 @@ struct Prompt {
   /// The first token of each word, of a text whose words each have a class; else empty.
   std::vector<std::int32_t> words{};
   bool cut = false;  ///< true if the text was too long, and `tokens` lacks some of it
+  std::vector<std::int32_t> more_ends{};  ///< further tokens that end the text, as `end` does
 };
 
 }  // namespace sinter

@@ -33,7 +33,7 @@ inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
 template <Seq2SeqOptions O, EmbeddingNorm Where, int W = O.width>
 struct Placed {
   /// The factor of token embeddings.
-  static constexpr float factor = O.scale_embedding ? float(square_root(double(W))) : 1;
+  static constexpr double factor = O.scale_embedding ? rounded_square_root(W) : 1;
   const char* scale;      ///< the name of the node that scales
   const char* norm;       ///< the name of the norm
   const char* positions;  ///< the name of the position embeddings

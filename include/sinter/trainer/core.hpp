@@ -105,7 +105,8 @@ class TrainerCore {
 
   /// Takes one training step on one global batch, which is split over ranks and into micro-batches. The
   /// batch has 1 to global_batch() sequences; a rank that gets none adds nothing. The loss is the mean over
-  /// all predictions of the batch, with ClassWeights the weighted one.
+  /// all predictions of the batch, with ClassWeights the weighted one. If the recipe's objective left
+  /// none on any rank, the step is Skipped.
   /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe. If the
   ///           batch has the content of only a part, the other processes then lose this rank.
   ///           ArgumentError if the schedule's horizon is the run's length, and that is unknown
@@ -113,8 +114,8 @@ class TrainerCore {
   ///           Error if a policy ends the training; before the first step, also if memory does not
   ///           suffice (require_memory_to_train())
   [[nodiscard(
-      "the step may be Skipped: where its loss or gradients are not finite, weights, state and "
-      "schedule are as they were")]] Outcome
+      "the step may be Skipped: where its loss or gradients are not finite, or nothing is to be "
+      "predicted, weights, state and schedule are as they were")]] Outcome
   step(const HostBatch& batch);
 
   /// Returns the loss over any number of sequences, without LabelSmoothing and ClassWeights, and changes

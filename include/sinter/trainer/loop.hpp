@@ -99,6 +99,7 @@ class Loop {
   LoopEnd run_stages(const LoopOptions& options);
   std::optional<detail::AppliedStep> take_step(const LoopOptions& options);
   void react_to(const detail::SkippedStep& bad, SamplerState after, const LoopOptions& options);
+  void note_unpredicted(const detail::SkippedStep& bad, const LoopOptions& options);
   std::string skipped_text(const detail::SkippedStep& bad) const;
   void roll_back(const detail::SkippedStep& bad, SamplerState after, const LoopOptions& options);
   static bool is_evaluated(const LoopOptions& options, std::int64_t step);
@@ -133,6 +134,7 @@ class Loop {
   kernel::Votes votes_;      // of all ranks, in the last step
   bool best_is_new_ = false;
   bool saves_best_ = false;  // true if the checkpoint being saved is the best so far
+  int unpredicted_ = 0;      // batches in a row in which nothing was to be predicted
   bool unsaved_ = true;      // true if something has changed since the newest checkpoint
   using Clock = std::chrono::steady_clock;
   Clock::time_point saved_at_ = Clock::now();  // when the last save began

@@ -36,12 +36,20 @@ struct Applied {
   double learning_rate;  ///< of the update
 };
 
-/// A step that was not applied, because its loss or gradient was not finite or a guard refused it.
+/// Why a step was skipped.
+enum class SkipReason {
+  not_finite,         ///< its loss or gradients are not finite
+  refused,            ///< a guard, such as SpikeGuard, refused it
+  nothing_to_predict  ///< the objective left no prediction in the batch, such as MaskedLm
+};
+
+/// A step that was not applied: for the reason that it gives.
 /// Weights, optimizer state, schedule and step count are unchanged.
 struct Skipped {
-  Loss loss;                           ///< the loss of the step
+  Loss loss;                           ///< the loss of the step; without predictions its count is 0
   double gradient_norm;                ///< before clipping; this or the loss may be non-finite
   Reaction reaction = Reaction::stop;  ///< what policies decide; a Loop acts on it
+  SkipReason reason = SkipReason::not_finite;  ///< why
 };
 
 /// The result of a step.

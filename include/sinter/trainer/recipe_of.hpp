@@ -9,6 +9,7 @@
 #include "sinter/error.hpp"
 #include "sinter/metric/accuracy.hpp"
 #include "sinter/metric/class_targets.hpp"
+#include "sinter/policy/policy_facts.hpp"
 #include "sinter/recipe/alternatives.hpp"
 #include "sinter/recipe/plan.hpp"
 #include "sinter/trainer/recipe_view.hpp"
@@ -122,6 +123,7 @@ class RecipeOf : public RecipeView {
     on_host = R::device::on_host;
     joins_worlds = joins;
     changes_batches = changes;
+    chooses_predictions = has_objective<R>();
     for_each_policy(All{}, [&]<hook::Recovers P>(P*) { recovers = P::slot::name; });
     for_each_policy(All{},
                     [&]<hook::ActsAfterEvaluation P>(P*) { acts_on_evaluations = P::slot::name; });

@@ -45,6 +45,8 @@ class RecipeView {
   bool on_host = true;                 ///< true if the device is the processor
   bool joins_worlds = false;           ///< true if ranks can be processes
   bool changes_batches = false;  ///< true if policies change batches in the course of training
+  bool chooses_predictions =
+      false;  ///< true if a policy chooses what is predicted, such as MaskedLm
   /// The slot of the policy that decides on the reaction to a step that was not applied; if empty,
   /// training stops.
   std::string_view recovers;
@@ -142,8 +144,9 @@ class RecipeView {
   /// Returns the data policy's own tokenizer.
   /// requires  data.has_tokenizer
   virtual Tokenizer tokenizer() const = 0;
-  /// Returns the prompt that the model gets for a text. By default this is the text's tokens, or
-  /// those of a line break if the text is empty.
+  /// Returns the prompt that the model gets for a text. By default this is what the tokenizer puts
+  /// before a text (Tokenizer::before) and the text's tokens, or those of a line break if both are
+  /// empty.
   virtual Prompt prompt(const Tokenizer& tokenizer, std::string_view text) const;
   /// Returns the batching of the recipe's policy for global batches of at most `sequences`, if
   /// there is one.

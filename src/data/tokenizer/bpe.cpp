@@ -274,6 +274,8 @@ Tokenizer tokenizer_of(BpeParts parts) {
   tokenizer.vocabulary = std::int32_t(parts.tokens.size());
   if (parts.strips_first_blank) tokenizer.lead.assign(1, ' ');
   tokenizer.special = parts.special;
+  tokenizer.before = parts.around.before;
+  tokenizer.behind = parts.around.behind;
   auto bpe = std::make_shared<const Bpe>(std::move(parts));
   tokenizer.encode = [bpe](std::string_view text) { return bpe->encode(text); };
   tokenizer.decode = [bpe](std::int32_t token) { return bpe->decode(token); };

@@ -17,6 +17,7 @@
 #include "data/tokenizer/piece_cache.hpp"
 #include "data/tokenizer/split.hpp"
 #include "data/tokenizer/split_steps.hpp"
+#include "data/tokenizer/surroundings.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter::detail {
@@ -44,6 +45,7 @@ struct BpeParts {
   bool strips_first_blank = false;   // decoding takes a blank off the beginning
   std::vector<AddedToken> added;
   std::vector<SpecialToken> special;
+  Surroundings around;  // special tokens around a text, which encode() does not give
 };
 
 class Bpe {

@@ -198,6 +198,19 @@ bool FolderSettings::flag(const char* key, bool otherwise) const {
   return settings[key].get<bool>();
 }
 
+std::string FolderSettings::token(const char* role, std::span<const DefaultToken> defaults) const {
+  std::string text;
+  for (const DefaultToken& known : defaults)
+    if (known.role == std::string_view(role)) text = known.text;
+  const bool is_listed = !value_of(settings, "added_tokens_decoder").is_null();
+  for (const Json* file : {&settings, is_listed ? nullptr : &special_map})
+    if (file && file->is_object() && file->contains(role)) {
+      const Json& value = (*file)[role];
+      text = value.is_object() ? text_at(value, "content") : text_at(*file, role);
+    }
+  return text;
+}
+
 void FolderSettings::refuse(const char* key, std::string_view understood) const {
   throw TokenizerProblem(fmt::format(
       "the tokenizer_config.json beside it has {} as '{}'; {}",

@@ -57,6 +57,8 @@ class FolderSettings {
   /// Whether tokenizer_config.json has a value that is not null.
   bool has(const char* key) const;
   const nlohmann::json& at(const char* key) const { return settings[key]; }
+  /// The text of the token with a role such as "bos_token"; empty if there is none.
+  std::string token(const char* role, std::span<const DefaultToken> defaults) const;
   [[noreturn]] void refuse(const char* key, std::string_view understood) const;
 
   /// The tokens that transformers looks for in a text, with the ids that it gives them: those of the

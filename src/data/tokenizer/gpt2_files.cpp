@@ -120,6 +120,8 @@ void apply(const FolderSettings& settings, BpeParts& parts, Vocabulary& vocabula
     if (std::ranges::find(parts.special, token.id, &SpecialToken::id) == parts.special.end())
       parts.special.push_back(std::move(token));
   std::ranges::sort(parts.special, {}, &SpecialToken::id);
+  parts.around = surroundings_of(settings, type.tokens,
+                                 [&](const std::string& text) { return vocabulary.find(text); });
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class Components {
     parts.over_characters = !byte_level;
     for (const Json* part : flattened(file.at("decoder"), "decoders", "its decoder"))
       decoder(*part);
-    check_post_processor(file);
+    parts.around = read_post_processor(file);
   }
 
  private:
@@ -179,17 +179,6 @@ class Components {
 
 void read_components(const JsonFields& file, bool byte_fallback, BpeParts& parts) {
   Components(file, byte_fallback, parts).read();
-}
-
-void check_post_processor(const JsonFields& file) {
-  const std::string where = "its post_processor";
-  for (const Json* part : flattened(file.at("post_processor"), "processors", where)) {
-    const std::string type = type_of(*part, where);
-    if (type != "TemplateProcessing" && type != "ByteLevel" && type != "RobertaProcessing" &&
-        type != "BertProcessing")
-      refuse_type(*part, where,
-                  "TemplateProcessing, ByteLevel, RobertaProcessing and BertProcessing are");
-  }
 }
 
 }  // namespace sinter::detail

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -85,12 +87,28 @@ Tokenizer load_bert(const fs::path& path) {
   return tokenizer;
 }
 
+/// A model of SentencePiece, and the special tokens that the files beside it put around a text.
+Tokenizer read_surrounded(const std::string& model, const FolderFiles& beside) {
+  Tokenizer tokenizer = read_sentencepiece(model);
+  auto id_of = [&](const std::string& text) -> std::optional<std::int32_t> {
+    const auto found = std::ranges::find(tokenizer.special, text, &SpecialToken::name);
+    return found == tokenizer.special.end() ? std::nullopt : std::optional(found->id);
+  };
+  Surroundings around =
+      surroundings_of(FolderSettings(beside), {{"bos_token", "<s>"}, {"eos_token", "</s>"}}, id_of);
+  tokenizer.before = std::move(around.before);
+  tokenizer.behind = std::move(around.behind);
+  return tokenizer;
+}
+
 /// Reads a tokenizer.json, or a model of SentencePiece.
 Tokenizer load_file(const fs::path& path) {
   const std::string text = read_file(path, largest_file);
   const bool is_model = path.extension() == ".model" || looks_like_sentencepiece(text);
-  Tokenizer tokenizer = is_model ? checked(path, [&] { return read_sentencepiece(text); })
-                                 : checked(path, [&] { return read_tokenizer_json(text); });
+  Tokenizer tokenizer =
+      is_model
+          ? checked(path, [&] { return read_surrounded(text, files_beside(path.parent_path())); })
+          : checked(path, [&] { return read_tokenizer_json(text); });
   tokenizer.identity = hash_of(text);
   return tokenizer;
 }

@@ -24,6 +24,13 @@ Tokenizer byte_tokenizer() {
           .identity = "bytes"};
 }
 
+std::vector<std::int32_t> Tokenizer::encode_whole(std::string_view text) const {
+  std::vector<std::int32_t> tokens = encode(text);
+  tokens.insert(tokens.begin(), before.begin(), before.end());
+  tokens.insert(tokens.end(), behind.begin(), behind.end());
+  return tokens;
+}
+
 std::string Tokenizer::text_of(std::span<const std::int32_t> tokens) const {
   std::string text;
   for (std::size_t k = 0; k < tokens.size(); ++k)

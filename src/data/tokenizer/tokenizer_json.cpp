@@ -115,6 +115,13 @@ BpeParts read_bpe(const JsonFields& file) {
     }
   }
   read_added(file.at("added_tokens"), vocabulary, parts);
+  for (const auto* side : {&parts.around.before, &parts.around.behind})
+    for (std::int32_t id : *side)
+      if (id < 0 || std::size_t(id) >= parts.tokens.size())
+        throw TokenizerProblem(
+            fmt::format("its post_processor puts the token {} beside a text, and its tokens are "
+                        "below {}",
+                        id, parts.tokens.size()));
   return parts;
 }
 

@@ -74,7 +74,7 @@ void read_components(const JsonFields& file, WordPieceParts& parts) {
                            "its decoder WordPiece", {"type", "prefix", "cleanup"});
   parts.joined = decoder.text("prefix");
   parts.cleanup = decoder.flag("cleanup", true);
-  check_post_processor(file);
+  (void)read_post_processor(file);  // [CLS] and [SEP] are the data policy's to put
 }
 
 }  // namespace sinter::detail

@@ -210,6 +210,31 @@ TEST_CASE("ids and texts are those of SentencePiece's package") {
   }
 }
 
+TEST_CASE("a model has special tokens around a text where the files beside it say so") {
+  TemporaryFolder folder;
+  put(folder / "tokenizer.model", model_of(reference("bpe")));
+  const TokenIds plain = load_tokenizer(folder.path()).encode_whole("the");
+  const auto whole = [&](const std::string& config) {
+    put(folder / "tokenizer_config.json", config);
+    return load_tokenizer(folder.path()).encode_whole("the");
+  };
+  auto around = [&](TokenIds before, const TokenIds& behind) {
+    before.insert(before.end(), plain.begin(), plain.end());
+    before.insert(before.end(), behind.begin(), behind.end());
+    return before;
+  };
+  CHECK(plain == load_tokenizer(folder.path()).encode("the"));
+  CHECK(whole(R"({"tokenizer_class":"LlamaTokenizer"})") == plain);  // so does transformers 5.24
+  CHECK(whole(R"({"add_bos_token":true})") == around({1}, {}));
+  CHECK(whole(R"({"add_bos_token":true,"add_eos_token":true})") == around({1}, {2}));
+  CHECK(whole(R"({"add_bos_token":true,"bos_token":"</s>"})") == around({2}, {}));
+  CHECK(whole(R"({"add_bos_token":false})") == plain);
+  put(folder / "tokenizer_config.json", R"({"add_bos_token":true,"bos_token":"<none>"})");
+  CHECK_THROWS_WITH_AS(load_tokenizer(folder.path()),
+                       doctest::Contains("the vocabulary has no token '<none>', its 'bos_token'"),
+                       FileError);
+}
+
 TEST_CASE("bytes of characters without a token decode to themselves") {
   const Json json = reference("bpe");
   const Tokenizer tokenizer = read_sentencepiece(model_of(json));

@@ -121,7 +121,7 @@ TEST_CASE("a token file holds the tokens of its texts, in order, whatever the th
     std::vector<std::uint64_t> documents;
     for (const std::string& content : texts.contents) {
       documents.push_back(expected.size());
-      const TokenIds ids = tokenizer.encode(content);
+      const TokenIds ids = tokenizer.encode_whole(content);
       expected.insert(expected.end(), ids.begin(), ids.end());
     }
     CHECK((ids_of(file) == expected));
@@ -135,6 +135,26 @@ TEST_CASE("a token file holds the tokens of its texts, in order, whatever the th
     file.read(1000, middle);
     CHECK(std::equal(middle.begin(), middle.end(), expected.begin() + 1000));
   }
+}
+
+TEST_CASE("each text of a token file has its special tokens around it, and they make it another") {
+  Texts texts;
+  Tokenizer tokenizer = byte_tokenizer();
+  const std::string plain = texts.made(tokenizer),
+                    origin = token_file_origin(DataFiles(texts.paths), tokenizer);
+  tokenizer.before = {7, 8};
+  const std::string begun = token_file_origin(DataFiles(texts.paths), tokenizer);
+  tokenizer.behind = {9};
+  CHECK(begun != origin);
+  CHECK(token_file_origin(DataFiles(texts.paths), tokenizer) != begun);
+  CHECK((texts.made(tokenizer, {.threads = 3, .seconds_between_notes = 0}) != plain));
+  TokenIds expected;
+  for (const std::string& content : texts.contents) {
+    expected.insert(expected.end(), {7, 8});
+    for (char c : content) expected.push_back(static_cast<unsigned char>(c));
+    expected.push_back(9);
+  }
+  CHECK((ids_of(TokenFile(texts.folder / "made")) == expected));
 }
 
 TEST_CASE("a vocabulary beyond 65,536 takes four bytes a token") {

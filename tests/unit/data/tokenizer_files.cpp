@@ -177,6 +177,46 @@ TEST_CASE("an added token that is normalised is decoded with its blank, as by to
   CHECK(tokenizer.text_of(ids) == "x dear y");
 }
 
+TEST_CASE("the template of a tokenizer.json puts tokens around a text, whatever stands beside it") {
+  TemporaryFolder folder;
+  const auto loaded = [&](const Json& post_processor) {
+    Json json = whole("qwen2");
+    json["post_processor"] = post_processor;
+    put(folder / "tokenizer.json", json.dump());
+    return load_tokenizer(folder.path());
+  };
+  const Json bos = whole("qwen2")["post_processor"], level{{"type", "ByteLevel"}};
+  Json both = bos;
+  both["single"].push_back(bos["single"][0]);
+  for (const char* says : {"{}", R"({"add_bos_token":true})", R"({"add_bos_token":false})"}) {
+    put(folder / "tokenizer_config.json", says);
+    CHECK(loaded(nullptr).before.empty());
+    CHECK(loaded(level).before.empty());
+    CHECK(loaded(bos).before == TokenIds{400});
+    CHECK(loaded(bos).behind.empty());
+    CHECK(loaded(bos).encode("a") == loaded(nullptr).encode("a"));
+    CHECK(loaded({{"type", "Sequence"}, {"processors", {level, both}}}).behind == TokenIds{400});
+  }
+  TokenIds around{400, 400};
+  const TokenIds ids = loaded(both).encode("a b");
+  around.insert(around.begin() + 1, ids.begin(), ids.end());
+  CHECK(loaded(both).encode_whole("a b") == around);
+}
+
+TEST_CASE("a template that cannot be is refused") {
+  const auto in_template = [](const char* message, auto&& change) {
+    refuses(message, [&](Json& j) { change(j["post_processor"]); });
+  };
+  in_template("'single'", [](Json& j) { j["single"] = "$A"; });
+  in_template("has none of it in 'special_tokens'", [](Json& j) { j["special_tokens"].clear(); });
+  in_template("its tokens are below", [](Json& j) {
+    for (auto& [name, token] : j["special_tokens"].items()) token["ids"] = {70000};
+  });
+  in_template("'ids'", [](Json& j) {
+    for (auto& [name, token] : j["special_tokens"].items()) token["ids"] = 1;
+  });
+}
+
 TEST_CASE("unsupported parts of tokenizer.json are named, never passed over") {
   refuses("its model is of the type 'Unigram'", [](Json& j) { j["model"]["type"] = "Unigram"; });
   refuses("has 0.1 as 'dropout'", [](Json& j) { j["model"]["dropout"] = 0.1; });

@@ -59,6 +59,23 @@ TEST_CASE("RoBERTa's mask eats the blank before it, as its file says") {
   CHECK(tokenizer.encode("a <mask> a") == TokenIds{0, 9, 5});
 }
 
+TEST_CASE("beside a vocabulary, add_bos_token and add_eos_token put tokens around a text") {
+  const auto whole = [](const std::string& config) {
+    const Tokenizer tokenizer = tokenizer_of(bpe(config));
+    CHECK(tokenizer.encode("a.") == TokenIds{0, 1});
+    return tokenizer.encode_whole("a.");
+  };
+  const std::string gpt2 = R"({"tokenizer_class":"GPT2Tokenizer")";
+  CHECK(whole(gpt2 + "}") == TokenIds{0, 1});
+  CHECK(whole(gpt2 + R"(,"add_bos_token":true})") == TokenIds{9, 0, 1});
+  CHECK(whole(gpt2 + R"(,"add_eos_token":true})") == TokenIds{0, 1, 9});
+  CHECK(whole(gpt2 + R"(,"add_bos_token":true,"add_eos_token":true})") == TokenIds{9, 0, 1, 9});
+  CHECK(whole(gpt2 + R"(,"add_bos_token":true,"bos_token":{"content":"e"}})") == TokenIds{7, 0, 1});
+  CHECK(whole(gpt2 + R"(,"add_bos_token":true,"bos_token":null})") == TokenIds{0, 1});
+  CHECK(whole(R"({"tokenizer_class":"Qwen2Tokenizer","add_bos_token":true})") == TokenIds{0, 1});
+  refuses(bpe(gpt2 + R"(,"add_bos_token":1})"), "true and false are understood");
+}
+
 TEST_CASE("where no file names a class, it is that of the model in config.json") {
   CHECK(tokenizer_of(bpe(Files{{"config.json", R"({"model_type":"qwen2"})"}})).encode("a.\na") ==
         TokenIds{0, 3, 0});

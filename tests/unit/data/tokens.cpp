@@ -56,7 +56,7 @@ bool same(const std::vector<HostBatch>& a, const std::vector<HostBatch>& b) {
 
 TEST_CASE("sources give the windows of the text's tokens, and the last ones are held out") {
   Data data;
-  const std::vector<std::int32_t> ids = load_tokenizer(tokenizer).encode(data.text);
+  const std::vector<std::int32_t> ids = load_tokenizer(tokenizer).encode_whole(data.text);
   const auto held_out = std::ptrdiff_t(ids.size()) / 10;
   const std::vector<std::int32_t> train(ids.begin(), ids.end() - held_out),
       validation(ids.end() - held_out, ids.end());
@@ -79,6 +79,23 @@ TEST_CASE("sources give the windows of the text's tokens, and the last ones are 
   OpenedData all = open_tokens(data.request, options);
   CHECK(all.evaluation_size == std::int64_t(ids.size()));
   CHECK_FALSE(all.training);
+}
+
+TEST_CASE("a text begins with the tokenizer's BOS, unless the request says that it gets none") {
+  Data data;
+  std::vector<std::int32_t> with, without;
+  for (const bool special : {true, false}) {
+    data.request.special_tokens = special;
+    OpenedData opened = open_tokens(data.request, options);
+    HostBatch batch;
+    REQUIRE(opened.evaluation->next(batch));
+    (special ? with : without) = batch.ids[0];
+  }
+  REQUIRE(load_tokenizer(tokenizer).before == std::vector<std::int32_t>{400});
+  CHECK(with.front() == 400);
+  CHECK(without.front() == load_tokenizer(tokenizer).encode(data.text).front());
+  CHECK(std::equal(with.begin() + 1, with.begin() + 17, without.begin()));
+  CHECK(data.kept() == 2);
 }
 
 TEST_CASE("tokens are made once for a state of the text; a token file needs no tokenizer") {

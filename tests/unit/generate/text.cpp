@@ -89,6 +89,24 @@ TEST_CASE("the end of a reply ends it, and is not given") {
   CHECK(written(trainer, closed, 100, {.seed = 2}) == Tokens(all.begin(), first));
 }
 
+TEST_CASE("why a text ended is told, and any of several tokens ends it") {
+  Random<Next> trainer;
+  auto none = [](std::int32_t) {};
+  Prompt prompt{.tokens = {4, 9, 1}};
+  const Tokens all = written(trainer, prompt, 30, {.seed = 2});
+  CHECK(generate(trainer, prompt, 30, {.seed = 2}, none) == GenerationEnd::length);
+  prompt.end = all[7];
+  prompt.more_ends = {-1, all[4], all[9]};
+  const auto first = std::find_if(
+      all.begin(), all.end(), [&](auto t) { return t == all[4] || t == all[7] || t == all[9]; });
+  CHECK(written(trainer, prompt, 30, {.seed = 2}) == Tokens(all.begin(), first));
+  CHECK(generate(trainer, prompt, 30, {.seed = 2}, none) == GenerationEnd::end_of_text);
+  CHECK(generate(trainer, prompt, first - all.begin(), {.seed = 2}, none) == GenerationEnd::length);
+  Random<Replies> replies;
+  CHECK(generate(replies, {.tokens = {4, 9, 1}, .decoder = {0}}, 100, {.seed = 2}, none) ==
+        GenerationEnd::length);
+}
+
 TEST_CASE("a text goes on behind the last tokens that fit, however long it is") {
   Random<Next> trainer;
   const Tokens beginning{4, 9, 1, 0, 7, 7, 2};

@@ -213,6 +213,28 @@ TEST_CASE("a config is held to the model, in transformers' older words, too") {
                        doctest::Contains("scale_embedding"), FileError);
 }
 
+/// √1, √2, … as the compiler forms them.
+template <int... W>
+constexpr std::array<double, sizeof...(W)> roots(std::integer_sequence<int, W...>) {
+  return {rounded_square_root(W + 1)...};
+}
+
+TEST_CASE("embeddings are scaled by the root of the width that double has, to the last bit") {
+  constexpr auto all = roots(std::make_integer_sequence<int, 1024>{});
+  int different = 0;
+  for (int w = 1; w <= int(all.size()); ++w)
+    different += all[std::size_t(w - 1)] != std::sqrt(double(w));
+  CHECK(different == 0);
+  static constexpr Seq2SeqOptions odd = [] {
+    Seq2SeqOptions o = marian;
+    o.width = 10;
+    return o;
+  }();
+  using Placed = seq2seq::Placed<odd, EmbeddingNorm::none>;
+  CHECK(Placed::factor == std::sqrt(10.0));
+  CHECK(float(Placed::factor) == float(square_root(10)));  // the bits of Fp32 stay
+}
+
 constexpr Seq2SeqOptions marian_without_ids = [] {
   Seq2SeqOptions o = marian;
   o.start = o.end = o.pad = -1;

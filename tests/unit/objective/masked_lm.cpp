@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "sinter/batching/length_grouped.hpp"
 #include "sinter/batching/packed.hpp"
@@ -18,12 +20,22 @@
 #include "sinter/data/reader.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/error.hpp"
+#include "sinter/files/run_folder.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/parallel/zero.hpp"
 #include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
+#include "sinter/schedule/linear_decay.hpp"
+#include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"
+#include "support/batches.hpp"
 #include "support/folder.hpp"
+#include "support/message_of.hpp"
+#include "support/rank_processes.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -360,4 +372,114 @@ TEST_CASE("a model that sees both sides learns to fill in what is hidden") {
           " after 200 steps; of what is first ", of_first.mean());
   CHECK(after.mean() < 0.25 * std::log(8.));
   CHECK(of_first.mean() < 0.25 * std::log(8.));
+}
+
+// ---- batches in which nothing can be hidden
+namespace {
+
+template <class... Policies>
+using Hiding =
+    testing::Made<Encoder, Bytes<{.context = 16}>, MaskedLm<{.mask = mask}>, AdamW<{.lr = 1e-2}>,
+                  LinearDecay<{.steps = 9}>, Batch<{.global = 4, .micro = 1}>, Policies...>;
+
+/// Four sequences, of which these predict a token.
+HostBatch batch_of(std::initializer_list<int> predicting, int seed) {
+  HostBatch batch = testing::sequences_of({16, 9, 16, 5});
+  batch.ids.resize(2);
+  for (int row = 0; row < batch.rows(); ++row) batch.ids[0].push_back((row * 7 + seed) % 256);
+  batch.ids[1].assign(batch.ids[0].size(), -1);
+  for (int s : predicting) {
+    const auto row = std::size_t(batch.starts[std::size_t(s)] + 2);
+    batch.ids[1][row] = std::exchange(batch.ids[0][row], mask);
+  }
+  return batch;
+}
+
+template <class R>
+void check_skipped() {
+  Trainer<R> trainer({.seed = 1, .threads = 2}), without({.seed = 1, .threads = 2});
+  for (int step = 0; step < 3; ++step) {
+    const Outcome outcome = trainer.step(batch_of({}, step));
+    REQUIRE(std::holds_alternative<Skipped>(outcome));
+    const Skipped skipped = std::get<Skipped>(outcome);
+    CHECK(skipped.reason == SkipReason::nothing_to_predict);
+    CHECK(skipped.reaction == Reaction::skip);
+    CHECK(skipped.loss.count == 0);
+    CHECK(trainer.steps() == step);
+    const HostBatch of_one_rank = batch_of({3}, step);
+    CHECK(testing::applied(trainer, of_one_rank).learning_rate ==
+          testing::applied(without, of_one_rank).learning_rate);
+  }
+  CHECK(testing::parameters_of(trainer) == testing::parameters_of(without));
+}
+
+/// Sequential windows of a text: a batch of four windows at a time. Letters are special tokens.
+AnySource windows_of(const std::vector<unsigned char>& text) {
+  std::vector<SpecialToken> letters;
+  for (std::int32_t id = 'a'; id <= 'z'; ++id) letters.push_back({std::string(1, char(id)), id});
+  return AnySource(PreparedSource(AnySource(SequentialWindows(text, {16, 4})),
+                                  masked_lm({.mask = mask}, {256, letters})));
+}
+
+/// What a loop of three steps says of batches without predictions, and the weights behind it.
+std::string run_of(const std::vector<unsigned char>& text, const World& world) {
+  using R = Hiding<Ddp<{.ranks = 2}>>;
+  Trainer<R> trainer({.seed = 1, .threads = 1, .world = world});
+  Loop loop(trainer, ReadStage(windows_of(text), {.workers = 2}), {});
+  std::string told;
+  loop.run({.steps = 3, .on_warning = [&](const std::string& warning) {
+              if (warning.find("nothing to predict") != warning.npos) told += warning + " ";
+            }});
+  for (const auto& [name, values] : testing::parameters_of(trainer))
+    for (double value : values) told += std::to_string(std::bit_cast<std::uint64_t>(value)) + " ";
+  return told;
+}
+
+/// So many windows of digits; those with these numbers are of letters.
+std::vector<unsigned char> text_of(const std::vector<int>& letters, int windows) {
+  std::vector<unsigned char> text;
+  for (int k = 0; k < windows * 16 + 1; ++k) {
+    const bool special = std::ranges::find(letters, k / 16) != letters.end();
+    text.push_back(static_cast<unsigned char>((special ? 'a' : '0') + k % 10));
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a batch in which nothing can be hidden is skipped, and the schedule stands still") {
+  check_skipped<Hiding<>>();
+}
+TEST_CASE("a batch is skipped on ranks only if none of them has anything to hide") {
+  check_skipped<Hiding<Ddp<{.ranks = 2}>>>();
+  check_skipped<Hiding<Zero<{.stage = 3, .ranks = 2}>>>();
+}
+TEST_CASE("ranks that read their parts agree on what is skipped, with the bits of threads") {
+  // Of the second batch nothing can be hidden, of the third only in the last rank's part.
+  const std::vector<unsigned char> text = text_of({4, 5, 6, 7, 8, 9}, 16);
+  testing::RankProcesses processes(
+      2, [&](const World& world, const auto&) { return run_of(text, world); });
+  const std::string want = run_of(text, {});
+  CHECK(want.starts_with(
+      "step 2 is skipped: the objective left nothing to predict in its batch. Weights, state and "
+      "schedule are as they were. "));
+  CHECK(want.find("step 3 is skipped") == want.npos);
+  for (const std::string& got : processes.results()) CHECK((got == want));
+}
+TEST_CASE("a loop notes skipped batches in its log, and ends where too many come in a row") {
+  const testing::TemporaryFolder folder;
+  RunFolder run(folder / "run", RunFolder::Mode::fresh);
+  const std::vector<unsigned char> text = text_of({}, 4), letters(16 * 8 + 1, 'a');
+  std::vector<unsigned char> all = text;
+  for (int k = 0; k < 60; ++k) all.insert(all.end(), letters.begin(), letters.end());
+  Trainer<Hiding<>> trainer({.seed = 1, .threads = 1});
+  Loop loop(trainer, ReadStage(windows_of(all)), {}, &run);
+  const std::string what = testing::message_of<ArgumentError>([&] { loop.run({.steps = 3}); });
+  CHECK(what.starts_with(
+      "In 100 batches in a row the objective left nothing to predict, so training stops at step "));
+  std::ifstream log(run.metrics_path());
+  int skipped = 0;
+  for (std::string line; std::getline(log, line);)
+    skipped += line.find("\"event\":\"skipped\"") != line.npos;
+  CHECK(skipped == 99);
 }

@@ -42,7 +42,13 @@ struct Tokenizer {
   bool cuts_at_lines = false;
   /// Distinguishes it from other tokenizers: for those from files, a hash of what was read.
   std::string identity{};
+  /// Special tokens that the tokenizer's files put before and behind a text, such as the BOS of
+  /// Llama, <s>. encode() gives none of them; encode_whole() does.
+  std::vector<std::int32_t> before{}, behind{};
 
+  /// Returns the tokens of a whole text: `before`, those of encode(), and `behind`.
+  /// throws    what encode() throws
+  std::vector<std::int32_t> encode_whole(std::string_view text) const;
   /// Returns the text of all of these tokens.
   /// throws    what decode() throws
   std::string text_of(std::span<const std::int32_t> tokens) const;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tokens at which a generated text ends.
+#pragma once
+#include "cli/arguments.hpp"
+#include "sinter/data/prompt.hpp"
+
+namespace sinter::detail::cli {
+
+/// Sets the tokens that end a text, where the recipe's data do not: those that what came with the
+/// weights names as eos_token_id, in generation_config.json, else in config.json; else the
+/// tokenizer's end of text. With --ignore-eos there are none.
+/// throws    FileError if what came with the weights cannot be read
+void set_ends(Prompt& prompt, const RecipeView& recipe, Arguments arguments);
+
+}  // namespace sinter::detail::cli
