@@ -35,10 +35,11 @@ struct Arguments {
   std::optional<int> keep;                      // number of checkpoints to keep
   std::optional<int> early_stop;                // patience
   std::optional<std::string> best_by;           // the metric that chooses the best checkpoint
-  std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
-  std::optional<Dtype> dtype;                       // of an export's weights
-  int threads = 0;                                  // 0: one per usable processor
-  int workers = 1;                                  // threads that prepare batches
+  std::optional<std::string> gguf;              // the file of an export for llama.cpp
+  std::optional<std::uint64_t> shard_bytes;     // maximum size of a file of an export
+  std::optional<Dtype> dtype;                   // of an export's weights
+  int threads = 0;                              // 0: one per usable processor
+  int workers = 1;                              // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;
