@@ -7,7 +7,7 @@ and MistralForCausalLM give for the weights of a formula, and how they learn fro
     V/bin/python scripts/llama_reference.py tests/data/model/llama.json
 
 For each model: the logits of every place of some sequences, and the losses and the gradients' norms of 20
-steps of AdamW with decay of matrices and clipping. tests/unit/model/llama.cpp has the same models, the
+steps of AdamW with decay of matrices and clipping; and the angles of scaled positions. tests/unit/model/llama.cpp has the same models, the
 same formula and the same batches.
 """
 
@@ -15,6 +15,7 @@ import json
 import sys
 
 import torch
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from transformers import (LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config,
                           Qwen2ForCausalLM)
 
@@ -27,6 +28,17 @@ MODELS = {
     "llama": LlamaForCausalLM(LlamaConfig(
         **SIZES, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-5, rope_theta=100.0,
         rope_scaling=LLAMA3, tie_word_embeddings=False)),
+    "biases": LlamaForCausalLM(LlamaConfig(
+        **SIZES, num_attention_heads=4, num_key_value_heads=2, rms_norm_eps=1e-6, rope_theta=1000.0,
+        attention_bias=True, mlp_bias=True, tie_word_embeddings=False)),
+    "yarn": LlamaForCausalLM(LlamaConfig(
+        **SIZES, num_attention_heads=2, num_key_value_heads=2, rms_norm_eps=1e-6, rope_theta=100.0,
+        rope_scaling={"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16,
+                      "beta_fast": 2.0}, tie_word_embeddings=False)),
+    "dynamic": LlamaForCausalLM(LlamaConfig(
+        **{**SIZES, "max_position_embeddings": 3}, num_attention_heads=2, num_key_value_heads=2,
+        rms_norm_eps=1e-6, rope_theta=100.0, rope_scaling={"rope_type": "dynamic", "factor": 2.0},
+        tie_word_embeddings=False)),
     "tied": LlamaForCausalLM(LlamaConfig(
         **SIZES, num_attention_heads=2, num_key_value_heads=2, rms_norm_eps=1e-6, rope_theta=10000.0,
         rope_scaling={"rope_type": "linear", "factor": 2.0}, tie_word_embeddings=True)),
@@ -40,7 +52,19 @@ MODELS = {
         **SIZES, num_attention_heads=4, num_key_value_heads=1, rms_norm_eps=1e-6, rope_theta=1000.0,
         use_sliding_window=True, sliding_window=4, max_window_layers=0, tie_word_embeddings=False)),
 }
-LENGTHS = [9, 4, 1]
+YARN = {"rope_type": "yarn", "original_max_position_embeddings": 32768, "factor": 4.0}
+ANGLES = [{"head_dim": 128, "rope_theta": 1e6, "scaling": YARN},
+          {"head_dim": 64, "rope_theta": 1e4,
+           "scaling": {"rope_type": "yarn", "factor": 40.0, "original_max_position_embeddings": 4096,
+                       "mscale": 0.707, "mscale_all_dim": 1.0, "truncate": False}},
+          {"head_dim": 64, "rope_theta": 5e5, "scaling": {**YARN, "beta_fast": 24.0, "beta_slow": 2.0,
+                                                        "attention_factor": 0.875}},
+          {"head_dim": 64, "rope_theta": 1e4, "length": 6000,
+           "scaling": {"rope_type": "dynamic", "factor": 2.0}},
+          {"head_dim": 64, "rope_theta": 1e4, "length": 4000,
+           "scaling": {"rope_type": "dynamic", "factor": 2.0}}]
+LENGTHS = {"dynamic": [8, 4, 1]}  # its angles depend on the longest; others have OTHER_LENGTHS
+OTHER_LENGTHS = [9, 4, 1]
 STEPS, SEQUENCES, CONTEXT = 20, 4, 8
 RATE, DECAY, MAX_NORM = 1e-2, 0.1, 1.0
 
@@ -70,9 +94,9 @@ def set_weights(model):
             weight.copy_(values.view(weight.shape))
 
 
-def logits(model):
+def logits(model, lengths):
     rows = []
-    for salt, length in enumerate(LENGTHS):
+    for salt, length in enumerate(lengths):
         with torch.no_grad():
             rows += model(torch.tensor([ids(length, salt)])).logits[0].tolist()
     return rows
@@ -97,12 +121,22 @@ def curve(model):
     return losses, norms
 
 
+def angles(row):
+    """Inverse frequencies and the factor of cosines and sines, in a model of 4096 positions."""
+    config = LlamaConfig(hidden_size=row["head_dim"], num_attention_heads=1, head_dim=row["head_dim"],
+                         max_position_embeddings=4096, rope_theta=row["rope_theta"],
+                         rope_scaling=dict(row["scaling"]))
+    init = ROPE_INIT_FUNCTIONS[row["scaling"]["rope_type"]]
+    frequencies, factor = init(config, "cpu", seq_len=row.get("length"))
+    return {**row, "frequencies": frequencies.tolist(), "factor": factor}
+
+
 torch.set_num_threads(1)
-reference = {}
+reference = {"angles": [angles(row) for row in ANGLES]}
 for name, model in MODELS.items():
     model.eval()
     set_weights(model)
-    rows = logits(model)
+    rows = logits(model, LENGTHS.get(name, OTHER_LENGTHS))
     losses, norms = curve(model)
     reference[name] = {"logits": rows, "losses": losses, "norms": norms}
 with open(sys.argv[1], "w") as file:

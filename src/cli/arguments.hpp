@@ -37,15 +37,16 @@ struct Arguments {
   std::set<std::string, std::less<>> from_config;  // those of them that --config's file gives
   std::optional<std::string> config;               // the file of --config
   bool print_config = false;
-  std::string notes;                                // for people, on how the words were read
-  double save_minutes = 0;                          // 0 saves by steps only
-  std::optional<int> keep;                          // number of checkpoints to keep
-  std::optional<int> early_stop;                    // patience
-  std::optional<std::string> best_by;               // the metric that chooses the best checkpoint
-  std::uint64_t shard_bytes = default_shard_bytes;  // maximum size of a file of an export
-  std::optional<Dtype> dtype;                       // of an export's weights
-  int threads = 0;                                  // 0: one per usable processor
-  int workers = 1;                                  // threads that prepare batches
+  std::string notes;                         // for people, on how the words were read
+  double save_minutes = 0;                   // 0 saves by steps only
+  std::optional<int> keep;                   // number of checkpoints to keep
+  std::optional<int> early_stop;             // patience
+  std::optional<std::string> best_by;        // the metric that chooses the best checkpoint
+  std::optional<std::string> gguf;           // the file of an export for llama.cpp
+  std::optional<std::uint64_t> shard_bytes;  // maximum size of a file of an export
+  std::optional<Dtype> dtype;                // of an export's weights
+  int threads = 0;                           // 0: one per usable processor
+  int workers = 1;                           // threads that prepare batches
   std::string prompt;
   std::int64_t tokens = 256;
   double temperature = 0.8;

@@ -6,11 +6,12 @@
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
 #include "data/class_names.hpp"
-#include "hugging_face/export_files.hpp"
+#include "hugging_face/export_gguf.hpp"
 #include "sinter/data/example_marks.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/files/weights.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/state_json.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -108,10 +109,44 @@ ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& 
   return parts;
 }
 
+/// Requires either a folder or a GGUF file, and of the latter what it can be.
+void require_target(const Arguments& a) {
+  if (!a.gguf) return require_flag(a.out.has_value(), "--out DIR", a.verb);
+  if (a.out)
+    throw UsageError("--out and --gguf exclude each other: one writes a folder, the other a file.");
+  if (a.shard_bytes)
+    throw UsageError("--max-shard-size and --gguf exclude each other: GGUF is one file.");
+  if (a.dtype == Dtype::f64)
+    throw UsageError("--gguf takes --dtype float32, float16 or bfloat16, not float64.");
+  if (std::filesystem::exists(*a.gguf))
+    throw FileError("Cannot export to " + *a.gguf +
+                    ": it exists. Name a new file; nothing was changed.");
+}
+
+/// Writes the folder or the file. Returns notes on it.
+std::string write_export(TrainerCore& trainer, const RecipeView& recipe, const ExportParts& parts,
+                         std::optional<Dtype> dtype, const Arguments& a) {
+  if (!a.gguf) {
+    trainer.export_to(*a.out,
+                      {.shard_bytes = a.shard_bytes.value_or(default_shard_bytes),
+                       .dtype = dtype,
+                       .finish = [&](const std::filesystem::path& into, const std::string& config) {
+                         write_export_files(parts, config, into);
+                       }});
+    return "";
+  }
+  std::string notes;
+  trainer.show_weights([&](std::span<const TensorView> weights) {
+    notes = export_gguf(parts, config_json(recipe.hugging_face), weights,
+                        dtype.value_or(Dtype::f32), *a.gguf);
+  });
+  return notes;
+}
+
 }  // namespace
 
 int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
-  require_flag(a.out.has_value(), "--out DIR", a.verb);
+  require_target(a);
   if (a.weights && a.seed)
     throw UsageError("--weights and --seed exclude each other: a seed is for fresh weights.");
   if (a.average) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
@@ -127,19 +162,17 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
         "keeps all digits.\n",
         parts.dtype);
   if (!a.quiet) note_lines(notes);
-  trainer.export_to(*a.out,
-                    {.shard_bytes = a.shard_bytes,
-                     .dtype = dtype,
-                     .finish = [&](const std::filesystem::path& into, const std::string& config) {
-                       write_export_files(parts, config, into);
-                     }});
+  notes = write_export(trainer, *recipe, parts, dtype, a);
+  if (!a.quiet) note_lines(notes);
+  const std::string& target = a.gguf ? *a.gguf : *a.out;
   if (a.json) {
-    nlohmann::ordered_json result{{"folder", *a.out}, {"parameters", trainer.plan().parameters}};
+    nlohmann::ordered_json result{{a.gguf ? "file" : "folder", target},
+                                  {"parameters", trainer.plan().parameters}};
     print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!a.quiet) {
     print_result(fmt::format("{} parameters, {}, written to {}\n",
                              thousands(trainer.plan().parameters),
-                             a.weights ? "of " + *a.weights : "fresh", *a.out));
+                             a.weights ? "of " + *a.weights : "fresh", target));
   }
   return exit_done;
 }

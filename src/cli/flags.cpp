@@ -140,6 +140,10 @@ constexpr Flag flags[] = {
      "Write the weights in files of up to SIZE, such as 500MB, with an\n"
      "index. Default: 5GB.",
      set_shard_size},
+    {"--gguf", "FILE",
+     "Write one file for llama.cpp in place of a folder: of GPT-2, Llama,\n"
+     "Mistral and Qwen2, with the tokenizer.",
+     [](Arguments& a, const Given& g) { a.gguf = g.texts.front(); }},
     {"--dtype", "WORD",
      "Write the weights as float32, bfloat16, float16 or float64.\n"
      "Default: the 16 bits of the weights that training began with, if\n"

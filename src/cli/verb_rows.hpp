@@ -38,9 +38,9 @@ namespace sinter::detail::cli {
     "--link-latency MICROSECONDS --link-bandwidth GB/S --disk-bandwidth GB/S "                   \
     "--straggler FACTOR --times FILE --program --schedule --json",                               \
     .takes_options = true)                                                                       \
-  X(export_folder, "export", export_folder, "write the model as a Hugging Face folder",          \
-    "--out PATH --seed N --weights PATH --tokenizer PATH --dtype WORD --max-shard-size SIZE "    \
-    "--average --threads N --scratch FOLDER --json --quiet")                                     \
+  X(export_folder, "export", export_folder, "write the model as a Hugging Face folder or GGUF",  \
+    "--out PATH --gguf FILE --seed N --weights PATH --tokenizer PATH --dtype WORD "              \
+    "--max-shard-size SIZE --average --threads N --scratch FOLDER --json --quiet")               \
   X(report, "report", make_report, "write a page with the curves of runs",                       \
     "--out PATH --text --json", .words = " RUN...")                                              \
   X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \

@@ -54,9 +54,18 @@ void walk_class(ConfigKeys& keys, LlamaOptions& o) {
   } else {
     keys.named("LlamaForCausalLM", "llama");
     if (!keys.file()) keys.entries.back().instead = {{mistral, {"sliding_window", nullptr}}};
-    keys.only("attention_bias", false);
-    keys.only("mlp_bias", false);
+    keys.flag("attention_bias", o.attention_biases);
+    keys.flag("mlp_bias", o.mlp_biases);
   }
+}
+
+/// The longest sequence. The angles of a file may depend on it, and those of a recipe then do not.
+void walk_positions(ConfigKeys& keys, LlamaOptions& o) {
+  const bool is_dynamic = !keys.file() && o.scaling == RotaryScaling::dynamic;
+  keys.whole("max_position_embeddings", is_dynamic ? o.original_positions : o.positions);
+  if (keys.file()) return;
+  const bool is_usual = o.scaling == RotaryScaling::yarn && o.original_positions == o.positions;
+  keys.entries.back().decisive = is_dynamic || is_usual;  // else a recipe may take fewer or more
 }
 
 /// How many heads of keys and values there are, and how many numbers in each head.
@@ -102,31 +111,74 @@ std::string read_scaling_word(Config& config, const std::string& under) {
   return now;
 }
 
+constexpr const char* original = "original_max_position_embeddings";
+
+/// Keys of the scaling of Llama 3.
+void walk_llama3(ConfigKeys& keys, LlamaOptions& o) {
+  keys.needed("low_freq_factor").number("low_freq_factor", o.low_frequency, Range().above(0));
+  keys.needed("high_freq_factor").number("high_freq_factor", o.high_frequency, Range().above(0));
+  keys.needed(original).whole(original, o.original_positions);
+  if (keys.file() && o.low_frequency >= o.high_frequency)
+    keys.file()->refuse(fmt::format(
+        "{0}.low_freq_factor is {1}, and {0}.high_freq_factor is {2}: the first must be the lower",
+        keys.under(), o.low_frequency, o.high_frequency));
+}
+
+/// Keys of yarn, most of which a file may lack.
+void walk_yarn(ConfigKeys& keys, LlamaOptions& o) {
+  const LlamaOptions usual;
+  auto last_is_usual = [&](bool is) {
+    if (!keys.file()) keys.entries.back().usual = is;
+  };
+  auto number_or_null = [&](const char* key, double& option) {
+    if (keys.file() || option > 0) return keys.number(key, option, Range().above(0));
+    keys.writes(key, nullptr);
+    last_is_usual(true);
+  };
+  if (keys.file()) o.original_positions = o.positions;  // where the file does not say them
+  keys.whole(original, o.original_positions);
+  last_is_usual(o.original_positions == o.positions);
+  keys.number("beta_fast", o.beta_fast, Range().above(0));
+  last_is_usual(o.beta_fast == usual.beta_fast);
+  keys.number("beta_slow", o.beta_slow, Range().above(0));
+  last_is_usual(o.beta_slow == usual.beta_slow);
+  number_or_null("attention_factor", o.attention_factor);
+  number_or_null("mscale", o.mscale);
+  number_or_null("mscale_all_dim", o.mscale_all_dim);
+  keys.flag("truncate", o.truncate);
+  last_is_usual(o.truncate);
+  if (!keys.file()) return;
+  if (o.beta_slow > o.beta_fast)
+    keys.file()->refuse(fmt::format(
+        "{0}.beta_slow is {1}, and {0}.beta_fast is {2}: the first must not be the greater",
+        keys.under(), o.beta_slow, o.beta_fast));
+  if (o.theta <= 1)
+    keys.file()->refuse(fmt::format("rope_theta is {}; yarn needs one above 1", o.theta));
+}
+
 /// How angles are scaled: the keys of an object.
 void walk_scaling(ConfigKeys& keys, LlamaOptions& o) {
   std::string word(o.scaling == RotaryScaling::none ? "default" : name_of(o.scaling));
   if (keys.file()) {
     word = read_scaling_word(*keys.file(), keys.under());
     keys.reads_only("partial_rotary_factor", 1);
-    if (word == "linear") o.scaling = RotaryScaling::linear;
-    if (word == "llama3") o.scaling = RotaryScaling::llama3;
+    for (RotaryScaling scaling : {RotaryScaling::linear, RotaryScaling::llama3,
+                                  RotaryScaling::dynamic, RotaryScaling::yarn})
+      if (word == name_of(scaling)) o.scaling = scaling;
     if (o.scaling == RotaryScaling::none && word != "default")
-      keys.file()->refuse(
-          fmt::format("{}.rope_type is {}; Sinter has \"default\", \"linear\" and \"llama3\"",
-                      keys.under(), shown(word)));
+      keys.file()->refuse(fmt::format(
+          "{}.rope_type is {}; Sinter has \"default\", \"linear\", \"llama3\", \"dynamic\" and "
+          "\"yarn\"",
+          keys.under(), shown(word)));
   }
   keys.writes("rope_type", word);
   if (o.scaling == RotaryScaling::none) return;
   keys.needed("factor").number("factor", o.scaling_factor, Range().at_least(1));
-  if (o.scaling == RotaryScaling::linear) return;
-  keys.needed("low_freq_factor").number("low_freq_factor", o.low_frequency, Range().above(0));
-  keys.needed("high_freq_factor").number("high_freq_factor", o.high_frequency, Range().above(0));
-  const char* const places = "original_max_position_embeddings";
-  keys.needed(places).whole(places, o.original_positions);
-  if (keys.file() && Llama<>::contradiction(o))
-    keys.file()->refuse(fmt::format(
-        "{0}.low_freq_factor is {1}, and {0}.high_freq_factor is {2}: the first must be the lower",
-        keys.under(), o.low_frequency, o.high_frequency));
+  if (o.scaling == RotaryScaling::llama3) walk_llama3(keys, o);
+  if (o.scaling == RotaryScaling::yarn) walk_yarn(keys, o);
+  if (o.scaling != RotaryScaling::dynamic || !keys.file()) return;
+  o.original_positions = o.positions;
+  if (o.head_dim() == 2) keys.file()->refuse("heads are 2 wide; dynamic scaling needs wider ones");
 }
 
 /// Writes by which angles positions turn heads. transformers 4 reads rope_theta and rope_scaling;
@@ -164,7 +216,8 @@ void read_angles(ConfigKeys& keys, LlamaOptions& o) {
   walk_scaling(now, newer);
   auto scaling = [](const LlamaOptions& of) {
     return std::tuple(of.scaling, of.scaling_factor, of.low_frequency, of.high_frequency,
-                      of.original_positions);
+                      of.original_positions, of.beta_fast, of.beta_slow, of.attention_factor,
+                      of.mscale, of.mscale_all_dim, of.truncate);
   };
   if ((config.find("rope_theta") && o.theta != newer.theta) ||
       (config.find("rope_scaling") && scaling(o) != scaling(newer)))
@@ -179,8 +232,7 @@ void read_angles(ConfigKeys& keys, LlamaOptions& o) {
 void hugging_face::walk(ConfigKeys& keys, LlamaOptions& o) {
   walk_class(keys, o);
   keys.whole("vocab_size", o.vocabulary);
-  keys.whole("max_position_embeddings", o.positions);
-  if (!keys.file()) keys.entries.back().decisive = false;  // a recipe may take fewer or more
+  walk_positions(keys, o);
   keys.whole("hidden_size", o.width);
   keys.whole("intermediate_size", o.hidden);
   keys.whole("num_hidden_layers", o.layers);
@@ -201,17 +253,17 @@ void hugging_face::walk(ConfigKeys& keys, LlamaOptions& o) {
   }
   const double w = o.width, head = o.head_dim(), queries = o.heads * head,
                shared = o.key_heads() * head;
-  const double biases = o.qkv_biases ? queries + 2 * shared : 0;
+  const double biases = (o.qkv_biases || o.attention_biases ? queries + 2 * shared : 0) +
+                        (o.attention_biases ? w : 0) + (o.mlp_biases ? 2. * o.hidden + w : 0);
   const double block = 2 * w * (queries + shared) + biases + 3 * w * o.hidden + 2 * w;
   keys.parameters = (o.tied ? 1 : 2) * w * o.vocabulary + o.layers * block + w;
 }
 
 HuggingFace llama::files_of(const LlamaOptions& o, std::size_t master_bytes) {
-  HuggingFace files{hugging_face::entries_of(o, master_bytes),
-                    "model.",
-                    {".rotary_emb.inv_freq"},
-                    {},
-                    {{"lm_head."}}};
+  HuggingFace files{{}, "model.", {".rotary_emb.inv_freq"}, {}, {{"lm_head."}}};
+  const bool is_plain_llama = o.window == 0 && !o.qkv_biases;
+  if (is_plain_llama || !(o.attention_biases || o.mlp_biases))
+    files.config = hugging_face::entries_of(o, master_bytes);
   if (o.tied) files.aliases = {{"lm_head.weight", "model.embed_tokens.weight"}};
   return files;
 }

@@ -261,20 +261,27 @@ void TrainerCore::export_to(const std::filesystem::path& folder, const ExportFor
     throw FileError("Cannot export to " + folder.string() +
                     ": it exists and is not an empty folder. Name a new folder; nothing was "
                     "changed.");
+  show_weights([&](std::span<const TensorView> views) {
+    std::vector<TensorView> weights(views.begin(), views.end());
+    if (form.dtype)
+      for (TensorView& tensor : weights) write_as(tensor, *form.dtype);
+    write_folder_atomically(folder, [&](const fs::path& into) {
+      write_shards(into, weights, form.shard_bytes);
+      const std::string config = config_text(recipe_->hugging_face);
+      if (form.finish) {
+        form.finish(into, config);
+      } else if (!config.empty()) {
+        write_file_atomically(into / config_file, config);
+      }
+    });
+  });
+}
+
+void TrainerCore::show_weights(const std::function<void(std::span<const TensorView>)>& use) const {
   std::vector<TensorView> weights;
   FlatTensors tensors(machines_, Access::read);
   tensors.add_views(Space::master, weights);
-  if (form.dtype)
-    for (TensorView& tensor : weights) write_as(tensor, *form.dtype);
-  write_folder_atomically(folder, [&](const fs::path& into) {
-    write_shards(into, weights, form.shard_bytes);
-    const std::string config = config_text(recipe_->hugging_face);
-    if (form.finish) {
-      form.finish(into, config);
-    } else if (!config.empty()) {
-      write_file_atomically(into / config_file, config);
-    }
-  });
+  use(weights);
 }
 
 }  // namespace sinter

@@ -207,16 +207,19 @@ Json object_of(const std::vector<ConfigEntry>& entries) {
   return object;
 }
 
-/// True if a file agrees with `own`; its objects may have more entries.
-bool agrees(const Json& found, const Json& own) {
-  if (!found.is_object() || !own.is_object()) return found == own;
-  for (const auto& [key, value] : own.items())
-    if (!found.contains(key) || !agrees(found[key], value)) return false;
-  return true;
+/// True if a value of a file is that of an entry; its objects may have more entries.
+bool agrees(const Json& found, const ConfigEntry& own) {
+  const auto* entries = std::get_if<std::vector<ConfigEntry>>(&own.value);
+  if (!entries || !found.is_object()) return found == json_of(own);
+  return std::ranges::all_of(*entries, [&](const ConfigEntry& entry) {
+    const auto at = found.find(entry.key);
+    if (at == found.end() || (entry.usual && at->is_null())) return entry.usual;
+    return agrees(*at, entry);
+  });
 }
 
 bool says(const Json& file, const ConfigEntry& entry) {
-  return file.contains(entry.key) && agrees(file[entry.key], json_of(entry));
+  return file.contains(entry.key) && agrees(file[entry.key], entry);
 }
 
 /// Returns a line for each of these entries that a file lacks.

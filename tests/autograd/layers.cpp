@@ -305,27 +305,37 @@ TEST_CASE("LibTorch agrees with CrossAttention, of rows to their own axis, with 
   compare_cross_attention<AttentionAcrossDropout>(true);
 }
 
-/// Turns heads of six numbers by the angles of their rows' places: apply_rotary_pos_emb of
-/// transformers, with rotate_half.
-Tensor turned(const Tensor& x, const HostBatch& batch) {
+/// Turns heads by the angles of their rows' places, and multiplies them by a factor:
+/// apply_rotary_pos_emb of transformers, with rotate_half.
+Tensor turned(const Tensor& x, const HostBatch& batch, const Tensor& frequencies,
+              double factor = 1) {
   std::vector<Tensor> results;
-  const Tensor frequencies = torch::pow(50., torch::arange(0, 6, 2, torch::kFloat64) / -6.);
+  const std::int64_t depth = 2 * frequencies.size(0);
   for (int s = 0; s < batch.sequences(); ++s) {
-    const Tensor rows = sequence_of(x, batch, s), heads_of = rows.view({rows.size(0), -1, 6});
+    const Tensor rows = sequence_of(x, batch, s), heads_of = rows.view({rows.size(0), -1, depth});
     Tensor angles = torch::outer(torch::arange(rows.size(0), torch::kFloat64), frequencies);
     angles = torch::cat({angles, angles}, 1).unsqueeze(1);
     auto halves = heads_of.chunk(2, 2);
     const Tensor rotated = torch::cat({-halves[1], halves[0]}, 2);
-    results.push_back((heads_of * angles.cos() + rotated * angles.sin()).flatten(1));
+    results.push_back(factor * (heads_of * angles.cos() + rotated * angles.sin()).flatten(1));
   }
   return torch::cat(results);
 }
+template <class L>
+void compare_rotary(const Tensor& frequencies, double factor) {
+  compare<Alone<L>>([=](auto& w, const Tensor& q, const Tensor& k, const HostBatch& batch, bool) {
+    const Tensor v = values_of(batch).matmul(w["c.weight"]) + w["c.bias"];
+    return torch::cat(
+        {turned(q, batch, frequencies, factor), turned(k, batch, frequencies, factor), v}, 1);
+  });
+}
 TEST_CASE("LibTorch agrees with Rotary") {
-  compare<Alone<Turned>>(
-      [](auto& w, const Tensor& q, const Tensor& k, const HostBatch& batch, bool) {
-        const Tensor v = values_of(batch).matmul(w["c.weight"]) + w["c.bias"];
-        return torch::cat({turned(q, batch), turned(k, batch), v}, 1);
-      });
+  compare_rotary<Turned>(torch::pow(50., torch::arange(0, 6, 2, torch::kFloat64) / -6.), 1);
+}
+TEST_CASE("LibTorch agrees with Rotary scaled by yarn") {
+  const Tensor plain = torch::pow(50., torch::arange(0, 8, 2, torch::kFloat64) / -8.);
+  const Tensor ramp = torch::arange(0, 4, torch::kFloat64) / 3;  // from number 0 to number 3
+  compare_rotary<TurnedByYarn>(plain * (1 - ramp) + plain / 4 * ramp, .1 * std::log(4) + 1);
 }
 
 TEST_CASE("LibTorch agrees with Embedding") {

@@ -249,6 +249,48 @@ TEST_CASE("weights of 16 bits keep their type, unless --dtype names another") {
                 "--dtype takes float32, bfloat16, float16 or float64, not 'bf16'");
 }
 
+TEST_CASE("export --gguf writes a run as one file, and refuses what a file cannot be") {
+  Scratch scratch;
+  setenv("SINTER_CACHE", (scratch / "cache").c_str(), 1);
+  const std::string text = write(scratch / "text", some_text(9000)),
+                    tokenizer = scratch / "mine.json", file = scratch / "a.gguf";
+  fine({"train-tokenizer", "--data", text, "--size", "300", "--special", "<|endoftext|>", "--out",
+        tokenizer});
+  fine({"train", "--quiet", "--steps", "2", "--data", text, "--tokenizer", tokenizer, "--out",
+        scratch / "run"},
+       SINTER_WORDED);
+  fs::remove(tokenizer);
+  const Ended ended =
+      fine({"export", "--weights", scratch / "run", "--gguf", file, "--json"}, SINTER_WORDED);
+  CHECK(ended.json()["file"] == file);
+  const std::string made = content(file);
+  CHECK(made.starts_with("GGUF"));
+  CHECK(made.find("tokenizer.ggml.merges") != made.npos);
+  CHECK(made.find("<|endoftext|>") != made.npos);
+  fine(
+      {"export", "--weights", scratch / "run", "--gguf", scratch / "b.gguf", "--dtype", "bfloat16"},
+      SINTER_WORDED);
+  CHECK(content(scratch / "b.gguf").size() < made.size());
+
+  check_refused(run({"export", "--gguf", file}), 1, "it exists. Name a new file");
+  CHECK(content(file) == made);
+  const std::string other = scratch / "c.gguf";
+  check_refused(run({"export"}), 2, "--out DIR");
+  check_refused(run({"export", "--gguf", other, "--out", scratch / "c"}), 2,
+                "--out and --gguf exclude each other");
+  check_refused(run({"export", "--gguf", other, "--max-shard-size", "5GB"}), 2,
+                "--max-shard-size and --gguf exclude each other");
+  check_refused(run({"export", "--gguf", other, "--dtype", "float64"}), 2,
+                "--gguf takes --dtype float32, float16 or bfloat16");
+  check_refused(run({"export", "--gguf", other}, SINTER_REVIEWS), 1,
+                "a model of the type bert is not written as GGUF");
+  check_refused(run({"export", "--gguf", other}, SINTER_WORDED), 1, "no tokenizer is known");
+  check_refused(run({"export", "--gguf", scratch / "none/c.gguf"}), 1, "Cannot");
+  CHECK_FALSE(fs::exists(other));
+  fine({"export", "--gguf", other});
+  CHECK(content(other).starts_with("GGUF"));
+}
+
 /// Makes the file of a classifier that of a body: names without "bert.", and no classifier.
 void make_body(const std::string& file) {
   std::string bytes = content(file);

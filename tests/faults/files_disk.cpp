@@ -10,6 +10,7 @@
 #include <functional>
 #include <vector>
 
+#include "files/gguf.hpp"
 #include "sinter/files/metrics_log.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/files/safetensors.hpp"
@@ -66,6 +67,10 @@ TEST_CASE("a disk that runs full in a save: an error, and what was there is unto
     std::vector<char> zeros(600'000);
     std::vector<TensorView> tensors{{"a", Dtype::u8, {600'000}, zeros.data(), zeros.size()}};
     CHECK_THROWS_AS(write_safetensors(disk / "m.safetensors", tensors), FileError);
+    const GgufTensor gguf{
+        "m", Dtype::f32, {"a", Dtype::f32, {150'000}, zeros.data(), zeros.size()}};
+    CHECK_THROWS_AS(write_gguf(disk / "m.gguf", {}, std::span(&gguf, 1)), FileError);
+    CHECK(!fs::exists(disk / "m.gguf"));
     CHECK(!fs::exists(disk / "large"));
     CHECK(!fs::exists(disk / "m.safetensors"));
     CHECK(hidden_entries(disk) == 0);

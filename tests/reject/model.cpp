@@ -45,7 +45,8 @@ using SmallRoberta = Roberta<{.layers = 1,
                               .vocabulary = S.vocabulary,
                               .positions = 16,
                               .pad = S.pad < 0 ? 1 : S.pad,
-                              .labels = S.labels}>;
+                              .labels = S.labels,
+                              .label_kind = S.kind}>;
 template <Small S = {}>
 using SmallSeq2Seq = Seq2Seq<{.encoder_layers = 1,
                               .decoder_layers = 1,
@@ -157,9 +158,23 @@ struct mine : Recipe<Gpt2<{.layers = 2, .heads = 5, .width = 64}>, Bytes<>> {};
 // and: {"layers"} and: {"at least 2"}
 struct mine : Recipe<Mlp<{.layers = 1}>> {};
 
+// Must not compile, llama_biases: Sinter: options of a policy contradict each other
+// and: {"qkv_biases beside attention_biases"} and: {"choose one of them"}
+struct mine
+    : Recipe<
+          Llama<{
+              .layers = 2, .heads = 4, .width = 64, .qkv_biases = true, .attention_biases = true}>,
+          Bytes<>> {};
+
 // Must not compile, llama_context: Llama: the data's context is beyond the model's positions
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .positions = 128}>,
                      Bytes<{.context = 129}>> {};
+
+// Must not compile, llama_dynamic: Sinter: options of a policy contradict each other
+// and: {"dynamic scaling of heads 2 wide"} and: {"choose wider heads"}
+struct mine
+    : Recipe<Llama<{.layers = 2, .heads = 32, .width = 64, .scaling = RotaryScaling::dynamic}>,
+             Bytes<>> {};
 
 // Must not compile, llama_frequencies: Sinter: options of a policy contradict each other
 // and: {"low_frequency is not the lower"} and: {"lower it, or raise the other"}
@@ -191,12 +206,36 @@ struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .vocabulary = 
 // and: {"window"} and: {"at least 0"}
 struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .window = -1}>, Bytes<>> {};
 
+// Must not compile, llama_yarn: Sinter: options of a policy contradict each other
+// and: {"beta_slow is not the lower"} and: {"lower it, or raise beta_fast"}
+struct mine : Recipe<Llama<{.layers = 2,
+                            .heads = 4,
+                            .width = 64,
+                            .scaling = RotaryScaling::yarn,
+                            .beta_fast = 0.5}>,
+                     Bytes<>> {};
+
+// Must not compile, llama_yarn_theta: Sinter: options of a policy contradict each other
+// and: {"yarn with a theta of 1 or less"} and: {"raise theta"}
+struct mine
+    : Recipe<
+          Llama<{.layers = 2, .heads = 4, .width = 64, .theta = 1, .scaling = RotaryScaling::yarn}>,
+          Bytes<>> {};
+
+// Must not compile, llama_yarn_without: Sinter: options of a policy contradict each other
+// and: {"options of yarn without yarn"} and: {"choose yarn as the scaling"}
+struct mine : Recipe<Llama<{.layers = 2, .heads = 4, .width = 64, .mscale = 0.5}>, Bytes<>> {};
+
 // Must not compile, roberta_context: Roberta: the data's context is beyond the model's positions
 struct mine : Recipe<SmallRoberta<>, Bytes<{.context = 17}>, MaskedLm<{.mask = 256}>> {};
 
 // Must not compile, roberta_heads: Roberta: heads does not divide width
 struct mine : Recipe<SmallRoberta<{.heads = 3}>, Bytes<{.context = 16}>, MaskedLm<{.mask = 256}>> {
 };
+
+// Must not compile, roberta_kind: Roberta: .label_kind without .labels, or of tokens
+struct mine : Recipe<SmallRoberta<{.labels = 2, .kind = LabelKind::class_of_token}>,
+                     Bytes<{.context = 16}>> {};
 
 // Must not compile, roberta_labels: Roberta: there is one label
 struct mine : Recipe<SmallRoberta<{.labels = 1}>, Bytes<{.context = 16}>> {};

@@ -146,6 +146,13 @@ using WindowAttention = CausalSelfAttention<wide, heads, 0.f, heads, 2>;
 using WindowAttentionDropout = CausalSelfAttention<wide, heads, drop, 1, 3>;
 /// Heads of six numbers, two of queries and one of keys.
 using Turned = Rotary<2, 1, 6, RotaryOptions{.theta = 50}>;
+/// With a ramp of yarn within a head, and queries and keys that it makes longer.
+using TurnedByYarn = Rotary<2, 1, 8,
+                            RotaryOptions{.theta = 50,
+                                          .scaling = RotaryScaling::yarn,
+                                          .factor = 4,
+                                          .original_positions = 64,
+                                          .beta_fast = 8}>;
 using FullAttention = SelfAttention<wide, heads>;
 using FullAttentionDropout = SelfAttention<wide, heads, drop>;
 /// On one axis.

@@ -19,6 +19,7 @@ struct Rotary {
                 "Rotary: the width of a head is odd or too large.");
   static constexpr std::array in{Heads * D, KeyHeads* D, KeyHeads* D};
   static constexpr std::array out{(Heads + 2 * KeyHeads) * D};
+  static constexpr RotaryOptions options = O;
   static constexpr std::int64_t scratch(std::int64_t rows) { return rows * D; }
 
   static void forward(auto& c) {
@@ -32,7 +33,7 @@ struct Rotary {
  private:
   static auto angles(auto& c) {
     Tensor table(c.scratch(), c.rows(), D);
-    kernel::rotary_table(c.stream(), O, c.sequences(), table);
+    kernel::rotary_table(c.stream(), options, c.sequences(), table);
     return table;
   }
 };

@@ -20,6 +20,8 @@ struct ConfigEntry {
   /// Alternative descriptions of the same model, such as names of older versions. A file that has
   /// the first entry of one of these lists must match that whole list instead of this entry.
   std::vector<std::vector<ConfigEntry>> instead = {};
+  /// In an object: true if a file without this entry, or with null, says the same.
+  bool usual = false;
 };
 
 /// How Hugging Face's files hold a model. A model with options O must use its static member

@@ -31,14 +31,24 @@ struct LlamaOptions {
   double theta = 10000;    ///< base of the angles by which positions rotate heads
   /// How the angles change for sequences longer than those of the first training.
   RotaryScaling scaling = RotaryScaling::none;
-  double scaling_factor = 1;      ///< for linear and llama3: how many times longer sequences are
-  double low_frequency = 1;       ///< for llama3; see RotaryOptions
-  double high_frequency = 4;      ///< for llama3; see RotaryOptions
-  int original_positions = 8192;  ///< for llama3; see RotaryOptions
+  double scaling_factor = 1;  ///< for every scaling: how many times longer sequences are
+  double low_frequency = 1;   ///< for llama3; see RotaryOptions
+  double high_frequency = 4;  ///< for llama3; see RotaryOptions
+  /// For llama3 and yarn; see RotaryOptions. For dynamic the max_position_embeddings of files: the
+  /// angles are those that transformers has in a sequence of `positions` rows, for every sequence.
+  int original_positions = 8192;
   double eps = 1e-5;              ///< added to the mean of the squares in norms
   bool tied = false;              ///< true if the head shares the weight of the token embedding
   bool qkv_biases = false;        ///< true if q, k and v have biases, as in Qwen2
   double attention_dropout = 0;   ///< dropout probability of attention; nothing else has dropout
+  double beta_fast = 32;          ///< for yarn; see RotaryOptions
+  double beta_slow = 1;           ///< for yarn; see RotaryOptions
+  double attention_factor = 0;    ///< for yarn; 0: of scaling_factor, see RotaryOptions
+  double mscale = 0;              ///< for yarn; 0: none, see RotaryOptions
+  double mscale_all_dim = 0;      ///< for yarn; 0: none, see RotaryOptions
+  bool truncate = true;           ///< for yarn; see RotaryOptions
+  bool attention_biases = false;  ///< true if q, k, v and the output of attention have biases
+  bool mlp_biases = false;        ///< true if the three matrices of the perceptron have biases
 
   /// Number of key and value heads.
   constexpr int key_heads() const { return kv_heads ? kv_heads : heads; }
@@ -49,7 +59,9 @@ struct LlamaOptions {
                 (vocabulary).at_least(1), (positions).at_least(1), (window).at_least(0),
                 (theta).above(0), (scaling), (scaling_factor).at_least(1), (low_frequency).above(0),
                 (high_frequency).above(0), (original_positions).at_least(1), (eps).above(0), (tied),
-                (qkv_biases), (attention_dropout).at_least(0).below(1))
+                (qkv_biases), (attention_dropout).at_least(0).below(1), (beta_fast).above(0),
+                (beta_slow).above(0), (attention_factor).at_least(0), (mscale).at_least(0),
+                (mscale_all_dim).at_least(0), (truncate), (attention_biases), (mlp_biases))
 };
 
 namespace detail {
@@ -84,10 +96,18 @@ struct Block {
       .low_frequency = O.low_frequency,
       .high_frequency = O.high_frequency,
       .original_positions = O.original_positions,
+      .positions = O.positions,
+      .beta_fast = O.beta_fast,
+      .beta_slow = O.beta_slow,
+      .attention_factor = O.attention_factor,
+      .mscale = O.mscale,
+      .mscale_all_dim = O.mscale_all_dim,
+      .truncate = O.truncate,
   };
 
   static constexpr Value<W> trace(auto& g, Value<W> x) {
-    constexpr LinearOptions projected = linear<O.qkv_biases>;
+    constexpr LinearOptions projected = linear < O.qkv_biases || O.attention_biases > ;
+    constexpr LinearOptions inside = linear<O.mlp_biases>;
     auto n = g("input_layernorm", RmsNorm<W, norm<O>>{}, x);
     auto q = g("self_attn.q_proj", Linear<W, Heads * D, projected>{}, n);
     auto k = g("self_attn.k_proj", Linear<W, KeyHeads * D, projected>{}, n);
@@ -96,12 +116,12 @@ struct Block {
     using Attention =
         CausalSelfAttention<Heads * D, Heads, float(O.attention_dropout), KeyHeads, O.window>;
     auto seen = g("self_attn", Attention{}, qkv);
-    auto attended = g("self_attn.o_proj", Linear<Heads * D, W, linear<>>{}, seen);
+    auto attended = g("self_attn.o_proj", Linear<Heads * D, W, linear<O.attention_biases>>{}, seen);
     auto [h, m] = g("post_attention_layernorm", AddRmsNorm<W, norm<O>>{}, x, attended);
-    auto gate = g("mlp.gate_proj", Linear<W, O.hidden, linear<>>{}, m);
-    auto up = g("mlp.up_proj", Linear<W, O.hidden, linear<>>{}, m);
+    auto gate = g("mlp.gate_proj", Linear<W, O.hidden, inside>{}, m);
+    auto up = g("mlp.up_proj", Linear<W, O.hidden, inside>{}, m);
     auto gated = g("mlp.act", GatedSilu<O.hidden>{}, gate, up);
-    return g("add", Add<W>{}, h, g("mlp.down_proj", Linear<O.hidden, W, linear<>>{}, gated));
+    return g("add", Add<W>{}, h, g("mlp.down_proj", Linear<O.hidden, W, inside>{}, gated));
   }
 };
 
@@ -133,8 +153,8 @@ struct NextToken {
   }
 };
 
-/// The files of LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM. `master_bytes`: bytes of
-/// one master weight.
+/// The files of LlamaForCausalLM, MistralForCausalLM or Qwen2ForCausalLM, without a config if none
+/// of them has these biases and windows. `master_bytes`: bytes of one master weight.
 HuggingFace files_of(const LlamaOptions& o, std::size_t master_bytes);
 
 }  // namespace llama
@@ -156,6 +176,18 @@ struct Llama {
       return {"scaling_factor without scaling", "choose linear or llama3"};
     if (o.scaling == RotaryScaling::llama3 && o.low_frequency >= o.high_frequency)
       return {"low_frequency is not the lower", "lower it, or raise the other"};
+    if (o.scaling == RotaryScaling::yarn && o.beta_slow > o.beta_fast)
+      return {"beta_slow is not the lower", "lower it, or raise beta_fast"};
+    if (o.scaling == RotaryScaling::yarn && o.theta <= 1)
+      return {"yarn with a theta of 1 or less", "raise theta"};
+    if (o.scaling == RotaryScaling::dynamic && o.head_dim() == 2)
+      return {"dynamic scaling of heads 2 wide", "choose wider heads"};
+    const bool is_default = o.beta_fast == 32 && o.beta_slow == 1 && o.attention_factor == 0 &&
+                            o.mscale == 0 && o.mscale_all_dim == 0 && o.truncate;
+    if (o.scaling != RotaryScaling::yarn && !is_default)
+      return {"options of yarn without yarn", "choose yarn as the scaling"};
+    if (o.qkv_biases && o.attention_biases)
+      return {"qkv_biases beside attention_biases", "choose one of them"};
     return {};
   }
 

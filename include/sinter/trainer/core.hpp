@@ -249,6 +249,9 @@ class TrainerCore {
   ///           for the type; what `finish` throws. Nothing is then left in the folder.
   void export_to(const std::filesystem::path& folder, const detail::ExportForm& form) const;
 
+  /// Shows the weights by their names in files, for as long as the call takes.
+  void show_weights(const std::function<void(std::span<const detail::TensorView>)>& use) const;
+
   /// Sets one observer per rank for steps and evaluations. An empty list removes them.
   /// requires  there are none or as many as ranks, and they outlive their use
   void observe(std::vector<detail::Observer*> observers) { observers_ = std::move(observers); }

@@ -139,7 +139,8 @@ Tokenizer read_sentencepiece(std::string_view model) {
   tokenizer.vocabulary = std::int32_t(file.pieces.size());
   if (file.adds_blank && !file.blanks_behind) tokenizer.lead = " ";
   for (std::size_t id = 0; id < file.pieces.size(); ++id)
-    if (const auto& [text, kind] = file.pieces[id]; kind == Kind::control || kind == Kind::unknown)
+    if (const auto& [text, kind, score] = file.pieces[id];
+        kind == Kind::control || kind == Kind::unknown)
       tokenizer.special.push_back({text, std::int32_t(id)});
   tokenizer.cuts_at_lines = pieces->cuts_at_lines();
   return tokenizer;

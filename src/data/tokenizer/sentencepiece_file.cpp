@@ -181,7 +181,8 @@ SentencePieceFile::Piece piece_of(Message fields, std::size_t id) {
       piece.text = fields.bytes;
     } else if (fields.field == 2) {
       fields.require(Message::four_bytes);
-      if (!std::isfinite(std::bit_cast<float>(word_at(fields.bytes, 0))))
+      piece.score = std::bit_cast<float>(word_at(fields.bytes, 0));
+      if (!std::isfinite(piece.score))
         damaged(fmt::format("in which the score of piece {} is no number", id));
     } else if (fields.field == 3) {
       fields.require(Message::number);
@@ -221,8 +222,8 @@ void read_normalizer(Message fields, SentencePieceFile& file) {
   while (fields.next()) switch (fields.field) {
       case 2:
         fields.require(Message::text);
-        file.newlines_are_blanks =
-            !fields.bytes.empty() && Rules(fields.bytes).newlines_are_blanks();
+        file.has_rules = !fields.bytes.empty();
+        file.newlines_are_blanks = file.has_rules && Rules(fields.bytes).newlines_are_blanks();
         break;
       case 3:
         file.adds_blank = fields.flag();

@@ -18,6 +18,7 @@ struct SentencePieceFile {
   struct Piece {
     std::string text;
     Kind kind = Kind::normal;
+    float score = 0;  // of two merges the one with the higher is first
   };
   std::vector<Piece> pieces;  // by id
   bool is_bpe = false;
@@ -27,6 +28,7 @@ struct SentencePieceFile {
   bool blanks_behind = false;        // that blank, and those of pieces, are behind words
   bool removes_blanks = true;        // at both ends, and all but one of several
   bool escapes_blanks = true;        // as U+2581
+  bool has_rules = false;            // that replace characters, such as those of NFKC
   bool newlines_are_blanks = false;  // each, whatever is beside it, and U+2581, too
   bool changes_decoded = false;      // decoding normalises, too
 

@@ -8,6 +8,7 @@
 
 #include "hardware/cpu/split.hpp"
 #include "kernels/cpu/targets.hpp"
+#include "kernels/rotary_angles.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/rotary.cpp"
@@ -69,10 +70,16 @@ namespace {
 SINTER_DISPATCH(RotaryTable)
 
 /// By how much numbers i and i + depth / 2 of a head turn from one place to the next.
-double frequency(const Rotary& rotary, int i, int depth) {
+double frequency(const RotaryAngles& angles, int i, int depth) {
+  const Rotary& rotary = angles.rotary;
   const double plain = std::pow(rotary.theta, -2. * i / depth), slow = plain / rotary.factor;
   if (rotary.scaling == RotaryScaling::none) return plain;
   if (rotary.scaling == RotaryScaling::linear) return slow;
+  if (rotary.scaling == RotaryScaling::yarn) {
+    const double ramp = (i - angles.ramp_begin) / (angles.ramp_end - angles.ramp_begin);
+    const double share = std::clamp(ramp, 0., 1.);
+    return share * slow + (1 - share) * plain;
+  }
   const double circles = rotary.original_positions * plain / (2 * std::numbers::pi);
   if (circles < rotary.low_frequency) return slow;
   if (circles > rotary.high_frequency) return plain;
@@ -101,8 +108,9 @@ void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Ten
   constexpr int cost = 32;  // of a sine and a cosine, in elements
   const int depth = table.columns, half = depth / 2;
   assert(depth % 2 == 0 && depth <= max_rotary_width);
+  const RotaryAngles angles = angles_of(rotary, depth);
   double frequencies[max_rotary_width / 2];
-  for (int i = 0; i < half; ++i) frequencies[i] = frequency(rotary, i, depth);
+  for (int i = 0; i < half; ++i) frequencies[i] = frequency(angles, i, depth);
   int places = 0;
   for (int s = 0; s < sequences.count; ++s)
     places = std::max(places, sequences.starts[s + 1] - sequences.starts[s]);
@@ -110,8 +118,8 @@ void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Ten
     for (std::int64_t p = begin; p < end; ++p)
       for (int i = 0; i < half; ++i) {
         const double angle = double(p) * frequencies[i];
-        table.data[p * depth + i] = S(std::cos(angle));
-        table.data[p * depth + half + i] = S(std::sin(angle));
+        table.data[p * depth + i] = S(angles.amplitude * std::cos(angle));
+        table.data[p * depth + half + i] = S(angles.amplitude * std::sin(angle));
       }
   });
 }

@@ -8,15 +8,22 @@
 #include "kernels/cuda/each_row.hpp"
 #include "kernels/cuda/sequences.hpp"
 #include "kernels/elements.hpp"
+#include "kernels/rotary_angles.hpp"
 
 namespace sinter::kernel {
 namespace {
 
 /// By how much numbers i and i + depth / 2 of a head turn from one place to the next.
-__device__ double frequency(const Rotary& rotary, int i, int depth) {
+__device__ double frequency(const RotaryAngles& angles, int i, int depth) {
+  const Rotary& rotary = angles.rotary;
   const double plain = pow(rotary.theta, -2. * i / depth), slow = plain / rotary.factor;
   if (rotary.scaling == RotaryScaling::none) return plain;
   if (rotary.scaling == RotaryScaling::linear) return slow;
+  if (rotary.scaling == RotaryScaling::yarn) {
+    const double ramp = (i - angles.ramp_begin) / (angles.ramp_end - angles.ramp_begin);
+    const double share = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
+    return share * slow + (1 - share) * plain;
+  }
   const double circles = rotary.original_positions * plain / (2 * std::numbers::pi);
   if (circles < rotary.low_frequency) return slow;
   if (circles > rotary.high_frequency) return plain;
@@ -38,16 +45,16 @@ __global__ void find_longest(Sequences sequences, std::int32_t* longest) {
 
 /// A thread computes one angle at every stride-th position.
 template <class S>
-__global__ void fill_table(Argument<Rotary> rotary, const std::int32_t* places, S* table,
+__global__ void fill_table(Argument<RotaryAngles> angles, const std::int32_t* places, S* table,
                            int depth) {
   const int half = depth / 2, i = int(blockIdx.x) * warp + int(threadIdx.x);
   if (i >= half) return;
-  const double turn = frequency(*rotary, i, depth);
+  const double turn = frequency(*angles, i, depth), amplitude = angles->amplitude;
   const int stride = int(gridDim.y * blockDim.y);
   for (int p = int(blockIdx.y * blockDim.y + threadIdx.y); p < *places; p += stride) {
     S* row = table + std::int64_t(p) * depth;
-    row[i] = S(cos(p * turn));
-    row[half + i] = S(sin(p * turn));
+    row[i] = S(amplitude * cos(p * turn));
+    row[half + i] = S(amplitude * sin(p * turn));
   }
 }
 
@@ -133,8 +140,9 @@ void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Ten
   launch(stream, {1, warp}, find_longest, sequences, longest);
   const unsigned across = blocks_of(table.columns / 2, warp);
   const unsigned down = std::clamp(blocks_of(sequences.total, rows), 1u, max_row_blocks);
-  launch(stream, {{across, down}, {warp, rows}}, fill_table<S>, stream.device().argument(rotary),
-         longest, table.data, int(table.columns));
+  launch(stream, {{across, down}, {warp, rows}}, fill_table<S>,
+         stream.device().argument(angles_of(rotary, int(table.columns))), longest, table.data,
+         int(table.columns));
 }
 
 template <class T, class S>

@@ -115,6 +115,67 @@ TEST_CASE("scalings under their older name are taken, too") {
     check_becomes<Llama<{.layers = 1, .positions = 2048, .eps = 1e-6}>>(begin + none);
 }
 
+TEST_CASE("yarn and dynamic scaling are taken as both versions of transformers write them") {
+  const std::string begin = R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1,
+      "max_position_embeddings": 16384, )";
+  constexpr LlamaOptions yarn{.layers = 1,
+                              .positions = 16384,
+                              .theta = 5e5,
+                              .scaling = RotaryScaling::yarn,
+                              .scaling_factor = 4,
+                              .original_positions = 4096,
+                              .eps = 1e-6,
+                              .beta_fast = 16,
+                              .beta_slow = 2,
+                              .attention_factor = 1.25,
+                              .mscale = 0.5,
+                              .mscale_all_dim = 0.75,
+                              .truncate = false};
+  const std::string keys = R"("factor": 4.0, "original_max_position_embeddings": 4096,
+      "beta_fast": 16, "beta_slow": 2.0, "attention_factor": 1.25, "mscale": 0.5,
+      "mscale_all_dim": 0.75, "truncate": false, )";
+  check_becomes<Llama<yarn>>(begin + R"("rope_theta": 5e5, "rope_scaling": {)" + keys +
+                             R"("rope_type": "yarn"}})");
+  check_becomes<Llama<yarn>>(begin + R"("rope_parameters": {)" + keys +
+                             R"("rope_type": "yarn", "rope_theta": 5e5}})");
+  check_becomes<Llama<{.layers = 1,
+                       .positions = 16384,
+                       .scaling = RotaryScaling::yarn,
+                       .scaling_factor = 2,
+                       .original_positions = 16384,
+                       .eps = 1e-6}>>(begin + R"("rope_scaling": {"type": "yarn", "factor": 2}})");
+  for (const char* dynamic :
+       {R"("rope_scaling": {"type": "dynamic", "factor": 2}})",
+        R"("rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}})"})
+    check_becomes<Llama<{.layers = 1,
+                         .positions = 16384,
+                         .scaling = RotaryScaling::dynamic,
+                         .scaling_factor = 2,
+                         .original_positions = 16384,
+                         .eps = 1e-6}>>(begin + dynamic);
+}
+
+TEST_CASE("biases of Llama's config.json become options, and are counted") {
+  const auto model = check_becomes<Llama<{.layers = 2,
+                                          .heads = 4,
+                                          .kv_heads = 2,
+                                          .width = 16,
+                                          .hidden = 20,
+                                          .vocabulary = 13,
+                                          .positions = 2048,
+                                          .eps = 1e-6,
+                                          .attention_biases = true,
+                                          .mlp_biases = true}>>(
+      R"({"architectures": ["LlamaForCausalLM"], "attention_bias": true, "mlp_bias": true,
+          "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+          "hidden_size": 16, "intermediate_size": 20, "vocab_size": 13})");
+  // q, k, v and the output; then gate, up and down; norms; embedding, last norm and head.
+  const int block = (256 + 16) + 2 * (128 + 8) + (256 + 16) + 2 * (320 + 20) + (320 + 16) + 32;
+  CHECK(model.parameters == 2 * block + 2 * 13 * 16 + 16);
+  check_becomes<Llama<{.layers = 1, .positions = 2048, .eps = 1e-6, .mlp_biases = true}>>(
+      R"({"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1, "mlp_bias": true})");
+}
+
 TEST_CASE("Qwen2's config.json becomes Llama with biases") {
   constexpr LlamaOptions small{.layers = 24,
                                .heads = 14,
@@ -481,6 +542,20 @@ TEST_CASE("the config.json that a model exports becomes that model again") {
                .original_positions = 100,
                .eps = 0.001,
                .qkv_biases = true}>{});
+  check(Llama<{.layers = 2,
+               .scaling = RotaryScaling::yarn,
+               .scaling_factor = 4,
+               .original_positions = 100,
+               .beta_slow = 1.5,
+               .mscale = 0.5,
+               .truncate = false,
+               .attention_biases = true}>{});
+  check(Llama<{.layers = 2,
+               .positions = 100,
+               .scaling = RotaryScaling::dynamic,
+               .scaling_factor = 4,
+               .original_positions = 100,
+               .mlp_biases = true}>{});
   check(Bert<{.layers = 2,
               .heads = 4,
               .width = 16,

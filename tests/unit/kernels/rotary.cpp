@@ -14,11 +14,44 @@ using Starts = std::vector<std::int32_t>;
 
 namespace {
 
+/// The share of yarn's division in the angle of number i, as the formulas of transformers have it.
+long double share_of_yarn(const Rotary& rotary, int i, int depth) {
+  auto place = [&](long double turns) {
+    return depth *
+           std::log(rotary.original_positions / (turns * 2 * std::numbers::pi_v<long double>)) /
+           (2 * std::log((long double)rotary.theta));
+  };
+  long double low = place(rotary.beta_fast), high = place(rotary.beta_slow);
+  if (rotary.truncate) low = std::floor(low), high = std::ceil(high);
+  low = std::max(low, 0.0L), high = std::min(high, depth - 1.0L);
+  if (low == high) high += 0.001L;
+  return std::clamp((i - low) / (high - low), 0.0L, 1.0L);
+}
+
+/// What yarn multiplies cosines and sines by.
+long double attention_factor(const Rotary& rotary) {
+  if (rotary.scaling != RotaryScaling::yarn) return 1;
+  if (rotary.attention_factor > 0) return rotary.attention_factor;
+  auto scale = [&](long double m) { return 0.1L * m * std::log((long double)rotary.factor) + 1; };
+  const bool both = rotary.mscale > 0 && rotary.mscale_all_dim > 0;
+  return both ? scale(rotary.mscale) / scale(rotary.mscale_all_dim) : scale(1);
+}
+
 /// transformers' formulas, which tell slow angles from fast ones by their wave lengths.
 long double frequency(const Rotary& rotary, int i, int depth) {
-  const long double plain = 1 / std::pow((long double)rotary.theta, 2.0L * i / depth);
-  if (rotary.scaling == RotaryScaling::none) return plain;
+  long double base = rotary.theta;
+  if (rotary.scaling == RotaryScaling::dynamic && rotary.positions > rotary.original_positions)
+    base *= std::pow((long double)rotary.factor * rotary.positions / rotary.original_positions -
+                         (rotary.factor - 1),
+                     (long double)depth / (depth - 2));
+  const long double plain = 1 / std::pow(base, 2.0L * i / depth);
+  if (rotary.scaling == RotaryScaling::none || rotary.scaling == RotaryScaling::dynamic)
+    return plain;
   if (rotary.scaling == RotaryScaling::linear) return plain / rotary.factor;
+  if (rotary.scaling == RotaryScaling::yarn) {
+    const long double share = share_of_yarn(rotary, i, depth);
+    return plain / rotary.factor * share + plain * (1 - share);
+  }
   const long double wave = 2 * std::numbers::pi_v<long double> / plain;
   if (wave > rotary.original_positions / rotary.low_frequency) return plain / rotary.factor;
   if (wave < rotary.original_positions / rotary.high_frequency) return plain;
@@ -45,10 +78,12 @@ struct Turned {
           const long double angle = (r - starts[s]) * frequency(rotary, number, depth);
           const std::size_t at = std::size_t(r) * columns + i;
           const W own = x[at], other = x[first ? at + half : at - half];
-          const W cos = W(std::cos(angle)), sin = W(sign * std::sin(angle));
+          const long double longer = attention_factor(rotary);
+          const W cos = W(longer * std::cos(angle)), sin = W(longer * sign * std::sin(angle));
           values[at] = own * cos + (first ? -other : other) * sin;
-          scale[at] = 2 * (std::abs(own * cos) + std::abs(other * sin)) +
-                      W(0x1p-50 * angle / epsilon<T>()) * (std::abs(own) + std::abs(other));
+          scale[at] =
+              2 * (std::abs(own * cos) + std::abs(other * sin)) +
+              W(longer * 0x1p-50 * angle / epsilon<T>()) * (std::abs(own) + std::abs(other));
         }
   }
 };
@@ -131,6 +166,30 @@ constexpr Rotary llama3{.theta = 500000,
                         .low_frequency = 1,
                         .high_frequency = 4,
                         .original_positions = 64};
+constexpr Rotary dynamic{.theta = 10000,
+                         .scaling = RotaryScaling::dynamic,
+                         .factor = 4,
+                         .original_positions = 64,
+                         .positions = 160};
+constexpr Rotary yarn{.theta = 10000,
+                      .scaling = RotaryScaling::yarn,
+                      .factor = 4,
+                      .original_positions = 64,
+                      .beta_fast = 8};
+constexpr Rotary longer_yarn{.theta = 500000,
+                             .scaling = RotaryScaling::yarn,
+                             .factor = 40,
+                             .original_positions = 4096,
+                             .mscale = 0.707,
+                             .mscale_all_dim = 0.5,
+                             .truncate = false};
+constexpr Rotary told_yarn{.theta = 1000,
+                           .scaling = RotaryScaling::yarn,
+                           .factor = 2,
+                           .original_positions = 32,
+                           .beta_fast = 4,
+                           .beta_slow = 4,
+                           .attention_factor = 0.75};
 
 }  // namespace
 
@@ -144,6 +203,10 @@ TEST_CASE_TEMPLATE("rotary positions equal their definition, both directions", T
     check<T>({0, 40, 100}, 2, 2, 64, 128,
              {.theta = 500000, .scaling = RotaryScaling::linear, .factor = 4});
     check<T>({0, 100, 130}, 4, 1, 64, 64, llama3);
+    check<T>({0, 100, 130}, 2, 1, 64, 64, dynamic);
+    check<T>({0, 100, 130}, 2, 1, 64, 64, yarn);
+    check<T>({0, 70}, 1, 1, 32, 32, longer_yarn);
+    check<T>({0, 40}, 1, 1, 16, 16, told_yarn);
   });
 }
 

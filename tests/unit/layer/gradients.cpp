@@ -55,6 +55,7 @@ TEST_CASE(
   check_layer<WindowAttentionDropout>();
 }
 TEST_CASE("finite differences agree with Rotary") { check_layer<Turned>(); }
+TEST_CASE("finite differences agree with Rotary scaled by yarn") { check_layer<TurnedByYarn>(); }
 TEST_CASE("finite differences agree with SelfAttention") { check_layer<FullAttention>(); }
 TEST_CASE("finite differences agree with SelfAttention with dropout") {
   check_layer<FullAttentionDropout>();

@@ -65,6 +65,41 @@ constexpr LlamaOptions mistral{.layers = 2,
                                .window = 3,
                                .theta = 1000,
                                .eps = 1e-6};
+constexpr LlamaOptions biases{.layers = 2,
+                              .heads = 4,
+                              .kv_heads = 2,
+                              .width = 32,
+                              .hidden = 40,
+                              .vocabulary = vocabulary,
+                              .positions = 64,
+                              .theta = 1000,
+                              .eps = 1e-6,
+                              .attention_biases = true,
+                              .mlp_biases = true};
+constexpr LlamaOptions yarn{.layers = 2,
+                            .heads = 2,
+                            .width = 32,
+                            .hidden = 40,
+                            .vocabulary = vocabulary,
+                            .positions = 64,
+                            .theta = 100,
+                            .scaling = RotaryScaling::yarn,
+                            .scaling_factor = 4,
+                            .original_positions = 16,
+                            .eps = 1e-6,
+                            .beta_fast = 2};
+/// transformers takes the angles of the longest sequence that it has seen; here it is of 8.
+constexpr LlamaOptions dynamic{.layers = 2,
+                               .heads = 2,
+                               .width = 32,
+                               .hidden = 40,
+                               .vocabulary = vocabulary,
+                               .positions = 8,
+                               .theta = 100,
+                               .scaling = RotaryScaling::dynamic,
+                               .scaling_factor = 2,
+                               .original_positions = 3,
+                               .eps = 1e-6};
 constexpr LlamaOptions qwen2_window = [] {
   LlamaOptions o = qwen2;
   o.window = 4;
@@ -72,8 +107,9 @@ constexpr LlamaOptions qwen2_window = [] {
 }();
 
 template <LlamaOptions O>
-using Tiny = Made<Llama<O>, UpTo<context, vocabulary>, Batch<{.global = 4, .micro = micro}>,
-                  AdamW<{.lr = 1e-2, .weight_decay = .1}>, ClipNorm<{.max = 1}>>;
+using Tiny = Made<Llama<O>, UpTo<std::min(context, O.positions), vocabulary>,
+                  Batch<{.global = 4, .micro = micro}>, AdamW<{.lr = 1e-2, .weight_decay = .1}>,
+                  ClipNorm<{.max = 1}>>;
 
 /// The script's numbers(): within ±1/4, of a name.
 Numbers numbers(const std::string& name, std::int64_t count) {
@@ -152,7 +188,7 @@ void compare(const char* name) {
   Trainer<Tiny<O>> trainer({.seed = 1, .threads = 2});
   set_weights(trainer);
   Numbers logits;
-  for (const Ids& sequence : {ids(9, 0), ids(4, 1), ids(1, 2)}) {
+  for (const Ids& sequence : {ids(std::min(context, O.positions), 0), ids(4, 1), ids(1, 2)}) {
     const Numbers some = logits_of(trainer, sequence);
     logits.insert(logits.end(), some.begin(), some.end());
   }
@@ -174,6 +210,13 @@ TEST_CASE("Llama with shared keys and Llama 3's scaling is that of transformers"
 }
 TEST_CASE("Llama with a tied head and linear scaling is that of transformers") {
   compare<tied>("tied");
+}
+TEST_CASE("Llama with biases of attention and of the perceptron is that of transformers") {
+  compare<biases>("biases");
+}
+TEST_CASE("Llama scaled by yarn is that of transformers") { compare<yarn>("yarn"); }
+TEST_CASE("Llama with dynamic scaling is that of transformers in sequences of `positions`") {
+  compare<dynamic>("dynamic");
 }
 TEST_CASE("Llama with biases is Qwen2 of transformers") { compare<qwen2>("qwen2"); }
 TEST_CASE("Llama with a window and wider heads is Mistral of transformers") {
@@ -213,6 +256,8 @@ TEST_CASE("files go to transformers and back, where SINTER_PYTHON has it") {
   exchange<llama3>(*python);
   exchange<tied>(*python);
   exchange<qwen2>(*python);
+  exchange<biases>(*python);
+  exchange<yarn>(*python);
   exchange<mistral>(*python);
   exchange<qwen2_window>(*python);
 }
@@ -238,6 +283,7 @@ TEST_CASE("a folder of other angles is refused, whichever version of transformer
            R"("rope_scaling": null)",
            R"("rope_scaling": {"factor": 4.0, "rope_type": "linear"})",
            R"("rope_scaling": {"factor": 2.0, "rope_type": "yarn"})",
+           R"("rope_scaling": {"factor": 2.0, "rope_type": "longrope"})",
            R"("rope_scaling": {"factor": 2.0, "type": "dynamic"})",
            R"("rope_scaling": {"rope_type": "default"})",
            R"("rope_parameters": {"rope_type": "linear", "rope_theta": 1e6, "factor": 2})",
@@ -246,6 +292,93 @@ TEST_CASE("a folder of other angles is refused, whichever version of transformer
     CAPTURE(other);
     CHECK(refusal(trainer, other).find("\n  rope_") != std::string::npos);
   }
+}
+
+TEST_CASE("the angles of yarn and of dynamic scaling are those of transformers") {
+  const auto file = json_rows(std::string(SINTER_SOURCE_DIR) + "/tests/data/model/llama.json");
+  REQUIRE(file.at(0).at("angles").size() == 5);
+  for (const auto& row : file.at(0).at("angles")) {
+    const auto& scaling = row.at("scaling");
+    CAPTURE(row.at("scaling").dump());
+    const int depth = row.at("head_dim"), half = depth / 2, positions = 4096;
+    const bool is_yarn = scaling.at("rope_type") == "yarn";
+    const RotaryOptions options{
+        .theta = row.at("rope_theta"),
+        .scaling = is_yarn ? RotaryScaling::yarn : RotaryScaling::dynamic,
+        .factor = scaling.at("factor"),
+        .original_positions = scaling.value("original_max_position_embeddings", positions),
+        .positions = row.value("length", positions),
+        .beta_fast = scaling.value("beta_fast", 32.),
+        .beta_slow = scaling.value("beta_slow", 1.),
+        .attention_factor = scaling.value("attention_factor", 0.),
+        .mscale = scaling.value("mscale", 0.),
+        .mscale_all_dim = scaling.value("mscale_all_dim", 0.),
+        .truncate = scaling.value("truncate", true)};
+    const std::int32_t starts[]{0, 2};
+    Numbers table(std::size_t(2 * depth)), turns, factors;
+    kernel::Stream stream(1);
+    kernel::rotary_table(stream, options, {starts, 1, 2},
+                         kernel::Tensor<double>(table.data(), 2, depth));
+    for (int i = 0; i < half; ++i) {
+      const double cosine = table[std::size_t(depth + i)],
+                   sine = table[std::size_t(depth + half + i)];
+      turns.push_back(std::atan2(sine, cosine));
+      factors.push_back(std::hypot(sine, cosine));
+    }
+    const auto frequencies = row.at("frequencies").get<Numbers>();
+    REQUIRE(int(frequencies.size()) == half);
+    for (int i = 0; i < half; ++i) {  // transformers computes in single precision
+      CAPTURE(i);
+      CHECK(turns[std::size_t(i)] == doctest::Approx(frequencies[std::size_t(i)]).epsilon(2e-6));
+      CHECK(factors[std::size_t(i)] == doctest::Approx(row.at("factor").get<double>()));
+    }
+  }
+}
+
+TEST_CASE("a folder scaled by yarn is taken without what is usual, and refused with another") {
+  Trainer<Tiny<yarn>> trainer({.threads = 1});
+  const std::string begin = R"("rope_theta": 100.0, "rope_scaling": {"rope_type": "yarn",
+    "factor": 4, "original_max_position_embeddings": 16, "beta_fast": 2)";
+  CHECK(refusal(trainer, begin + "}") == "");
+  CHECK(refusal(trainer, begin + R"(, "beta_slow": 1, "attention_factor": null, "mscale": null,
+    "mscale_all_dim": null, "truncate": true})") == "");
+  for (const char* other :
+       {R"(, "beta_slow": 1.5})", R"(, "attention_factor": 1.0})", R"(, "mscale": 0.7})",
+        R"(, "mscale_all_dim": 0.7})", R"(, "truncate": false})", R"(, "beta_fast": null})",
+        R"(, "original_max_position_embeddings": 32})"}) {
+    CAPTURE(other);
+    CHECK(refusal(trainer, begin + other).find("\n  rope_scaling") != std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "a folder with dynamic scaling is refused with other positions, which change its angles") {
+  Trainer<Tiny<dynamic>> trainer({.threads = 1});
+  const std::string scaling = R"("rope_scaling": {"type": "dynamic", "factor": 2.0})";
+  CHECK(refusal(trainer, scaling + R"(, "max_position_embeddings": 3)") == "");
+  CHECK(refusal(trainer, scaling + R"(, "max_position_embeddings": 8)")
+            .find("\n  max_position_embeddings: 8 in the file, 3 in this recipe") !=
+        std::string::npos);
+}
+
+TEST_CASE("a folder with other biases is refused") {
+  Trainer<Tiny<biases>> with({.threads = 1});
+  CHECK(refusal(with, R"("attention_bias": true, "mlp_bias": true)") == "");
+  CHECK(refusal(with, R"("attention_bias": false)").find("\n  attention_bias: false") !=
+        std::string::npos);
+  Trainer<Tiny<tied>> without({.threads = 1});
+  CHECK(refusal(without, R"("mlp_bias": true)").find("\n  mlp_bias: true") != std::string::npos);
+}
+
+TEST_CASE("biases of no class of transformers have weights, and no config") {
+  constexpr LlamaOptions own = [] {
+    LlamaOptions o = mistral;
+    o.mlp_biases = true;
+    return o;
+  }();
+  const HuggingFace files = Llama<own>::hugging_face<Tiny<own>>();
+  CHECK(files.config.empty());
+  CHECK(files.prefix == "model.");
 }
 
 TEST_CASE("a Mistral is refused where its window is another, and is a Llama where it has none") {
