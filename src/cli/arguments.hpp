@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/numbers.hpp"
+#include "cli/sampling.hpp"
 #include "cli/verb_rows.hpp"
 #include "sinter/data/source.hpp"
 #include "sinter/files/dtype.hpp"
@@ -48,9 +49,7 @@ struct Arguments {
   int threads = 0;                           // 0: one per usable processor
   int workers = 1;                           // threads that prepare batches
   std::string prompt;
-  std::int64_t tokens = 256;
-  double temperature = 0.8;
-  int top_k = 0;
+  SamplingFlags sampling;
   std::int64_t size = 0, min_frequency = 1;  // for train-tokenizer
   std::vector<std::string> special;          // its special tokens
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too

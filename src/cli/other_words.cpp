@@ -52,6 +52,10 @@ constexpr OtherWord rows[] = {
     {"tokenizer_path tokenizer_file tokenizer_dir", "--tokenizer"},
     {"max_new_tokens num_tokens n_predict max_tokens", "--tokens"},
     {"topk", "--top-k"},
+    {"topp nucleus", "--top-p"},
+    {"min_new_tokens min_length", "--min-tokens"},
+    {"stop_strings stop_words stop_sequences", "--stop"},
+    {"no_repeat_ngram beam_block_ngram", "--no-repeat-ngram-size"},
     {"vocab_size vocabulary_size n_vocab", "--size model.vocabulary"},
     // Parts of a model are options of the recipe's type.
     {"num_layers n_layers n_layer layers num_hidden_layers depth",
@@ -156,9 +160,10 @@ constexpr OtherWord rows[] = {
     {"push_to_hub hub_model_id", "",
      "`export` writes a folder of Hugging Face's, and nothing is "
      "sent anywhere"},
-    {"top_p typical_p num_beams beam_size do_sample repetition_penalty", "--top-k --temperature",
-     "Tokens are drawn by --temperature T and --top-k K alone; --temperature 0 takes the "
-     "likeliest"},
+    {"num_beams beam_size beams", "--temperature",
+     "Texts are written without beams; --temperature 0 takes the likeliest token"},
+    {"do_sample sample greedy", "--temperature",
+     "Tokens are drawn unless --temperature is 0, which takes the likeliest"},
     {"max_time time_limit", "",
      "A run has no limit of time; `timeout -s TERM SECONDS BINARY train …` stops it after a whole "
      "step, with a checkpoint to resume from"},

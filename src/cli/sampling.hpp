@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How `generate` chooses tokens, and who says so: a flag, the model's file, or Sinter.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sinter/data/prompt.hpp"
+#include "sinter/generate/sampling.hpp"
+
+namespace sinter::detail::cli {
+
+/// The flags of sampling, empty where not given.
+struct SamplingFlags {
+  std::optional<std::int64_t> tokens, min_tokens;
+  std::optional<double> temperature, top_p, min_p, typical_p;
+  std::optional<double> repetition_penalty, frequency_penalty, presence_penalty;
+  std::optional<int> top_k, no_repeat_ngram;
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> stops;  // texts that end a text
+};
+
+/// A setting, and where it came from: "flag", "generation_config.json" or "default".
+struct Setting {
+  std::string name;
+  nlohmann::ordered_json value;
+  std::string from;
+};
+
+/// What `generate` does, by all who say it.
+struct Sampling {
+  SamplingOptions options;
+  std::int64_t tokens = 0;         // most tokens to write
+  std::vector<std::string> stops;  // texts that end the text
+  std::vector<Setting> settings;   // in the order of the flags
+  std::vector<std::string> notes;  // a line for each thing that has no effect
+
+  /// The settings in one line, such as "temperature 0.6 (generation_config.json), …", without those
+  /// that have their defaults, but for temperature and tokens.
+  std::string text() const;
+};
+
+/// Joins flags, the model's generation_config.json and Sinter's defaults; the first that says
+/// something counts.
+/// throws    UsageError if flags contradict each other; FileError if the file cannot be understood
+Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& file,
+                     const Prompt& prompt);
+
+}  // namespace sinter::detail::cli

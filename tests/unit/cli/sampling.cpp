@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who says how tokens are chosen: a flag, generation_config.json, or Sinter.
+#include "cli/sampling.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "cli/numbers.hpp"
+
+using namespace sinter;
+using namespace sinter::detail::cli;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+const Prompt prompt{.tokens = {1, 2, 3}};
+
+std::string origin_of(const Sampling& sampling, std::string_view name) {
+  const auto found = std::ranges::find(sampling.settings, name, &Setting::name);
+  return found == sampling.settings.end() ? "" : found->from;
+}
+
+}  // namespace
+
+TEST_CASE("without flags and a file, Sinter's defaults count") {
+  const Sampling found = sampling_by({}, {}, prompt);
+  CHECK(found.tokens == 256);
+  CHECK(found.options.temperature == .8);
+  CHECK(found.options.top_k == 0);
+  CHECK(found.options.top_p == 1);
+  CHECK(found.text() == "temperature 0.8 (default)");
+  CHECK(found.notes.empty());
+}
+
+TEST_CASE("flags count before the file, and the file before the defaults") {
+  const Json file{{"do_sample", true},
+                  {"temperature", .6},
+                  {"top_p", .9},
+                  {"max_length", 20},
+                  {"min_length", 5}};
+  const Sampling found = sampling_by({.top_p = .5, .seed = 4}, file, prompt);
+  CHECK(found.options.temperature == .6);
+  CHECK(found.options.top_p == .5);
+  CHECK(found.options.seed == 4);
+  CHECK(found.tokens == 17);
+  CHECK(found.options.min_new_tokens == 2);
+  CHECK(origin_of(found, "temperature") == "generation_config.json");
+  CHECK(origin_of(found, "top_p") == "flag");
+  CHECK(origin_of(found, "top_k") == "default");
+  CHECK(found.text() ==
+        "tokens 17 (generation_config.json), temperature 0.6 (generation_config.json), top_p 0.5 "
+        "(flag), min_tokens 2 (generation_config.json), seed 4 (flag)");
+  CHECK(sampling_by({.tokens = 9}, file, prompt).tokens == 9);
+}
+
+TEST_CASE("a flag that asks for the likeliest token leaves the file's draws out, and says so") {
+  const Sampling found =
+      sampling_by({.temperature = 0.}, Json{{"do_sample", true}, {"top_p", .9}}, prompt);
+  CHECK(found.options.top_p == 1);
+  REQUIRE(found.notes.size() == 1);
+  CHECK(found.notes[0].starts_with("top_p of generation_config.json has no effect"));
+}
+
+TEST_CASE("a flag that says how to draw counts where the file takes the likeliest token") {
+  const Json greedy{{"do_sample", false}};
+  CHECK(sampling_by({}, greedy, prompt).options.temperature == 0);
+  const Sampling found = sampling_by({.top_p = .9}, greedy, prompt);
+  CHECK(found.options.temperature == .8);
+  CHECK(found.notes.size() == 1);
+}
+
+TEST_CASE("flags that contradict each other are refused") {
+  CHECK_THROWS_WITH_AS(sampling_by({.temperature = 0., .top_p = .9}, {}, prompt),
+                       doctest::Contains("--temperature 0 always takes the likeliest"), UsageError);
+  CHECK_THROWS_WITH_AS(sampling_by({.tokens = 3, .min_tokens = 4}, {}, prompt),
+                       doctest::Contains("at least 4 tokens and of at most 3"), UsageError);
+  CHECK_NOTHROW(sampling_by({.temperature = 0., .top_k = 1}, {}, prompt));
+}
+
+TEST_CASE("a first token is forced where the decoder begins") {
+  const Json file{{"forced_bos_token_id", 7}, {"forced_eos_token_id", 2}};
+  const Sampling text = sampling_by({}, file, prompt);
+  CHECK(text.options.forced_first.empty());
+  CHECK(text.notes.size() == 1);
+  CHECK(text.options.forced_last == std::vector<std::int32_t>{2});
+  const Sampling reply = sampling_by({}, file, {.tokens = {1, 2, 3}, .decoder = {2}});
+  CHECK(reply.options.forced_first == std::vector<std::int32_t>{7});
+}
+
+TEST_CASE("stops of flags replace those of the file") {
+  const Json file{{"stop_strings", {"END"}}};
+  CHECK(sampling_by({}, file, prompt).stops == std::vector<std::string>{"END"});
+  CHECK(sampling_by({.stops = {"\n"}}, file, prompt).stops == std::vector<std::string>{"\n"});
+}
