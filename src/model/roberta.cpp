@@ -40,7 +40,7 @@ void hugging_face::walk(ConfigKeys& keys, RobertaOptions& o) {
   keys.writes("initializer_range", 0.02);
   keys.only("tie_word_embeddings", true);
   keys.type_of_masters();
-  if (classifies) keys.classes(o.labels);
+  if (classifies) keys.labels(o.labels, o.label_kind);
   keys.reads_only("is_decoder", false);
   keys.divides("num_attention_heads", o.heads, "hidden_size", o.width);
   keys.parameters = parameters_of(o);

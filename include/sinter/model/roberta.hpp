@@ -10,6 +10,7 @@
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/hugging_face.hpp"
+#include "sinter/model/label_loss.hpp"
 #include "sinter/model/optional_dropout.hpp"
 #include "sinter/model/roberta_rules.hpp"
 #include "sinter/policy/concepts.hpp"
@@ -29,12 +30,14 @@ struct RobertaOptions {
   /// Id of padding (pad_token_id). The first row of a sequence has the position embedding pad + 1,
   /// so the table has positions + pad + 1 rows.
   int pad = 1;
-  int labels = 0;         ///< classes of a sequence, at least 2; 0 predicts masked tokens instead
+  /// Classes that are told apart, or numbers that are predicted; 0 predicts masked tokens instead.
+  int labels = 0;
+  LabelKind label_kind = LabelKind::one_class;  ///< what `labels` are of; not class_of_token
   double dropout = 0.1;   ///< dropout probability of embeddings, attention, blocks, classifier
   double epsilon = 1e-5;  ///< added to the variance in layer norms
   SINTER_FIELDS((layers).at_least(1), (heads).at_least(1), (width).at_least(1),
                 (hidden).at_least(1), (vocabulary).at_least(1), (positions).at_least(1),
-                (types).at_least(1), (pad).at_least(0), (labels).at_least(0),
+                (types).at_least(1), (pad).at_least(0), (labels).at_least(0), (label_kind),
                 (dropout).at_least(0).below(1), (epsilon).above(0))
 };
 
@@ -88,7 +91,7 @@ struct TokenLogits {
   }
 };
 
-/// The logits of each sequence's classes. x: the first row, <s>, of each sequence.
+/// The logits of each sequence's classes, or its numbers. x: the first row, <s>, of each sequence.
 template <RobertaOptions O, int W = O.width>
 struct Classifier {
   static constexpr float P = float(O.dropout);  ///< dropout probability
@@ -100,11 +103,11 @@ struct Classifier {
              optional_dropout<W, P>(g, "act.dropout", known));
   }
 };
-/// The loss of each sequence's class.
+/// The loss of each sequence's label.
 template <RobertaOptions O, int W = O.width>
 struct ClassifierLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, Ids classes) {
-    return g("loss", CrossEntropy<O.labels>{}, Classifier<O>::trace(g, x), classes);
+  static constexpr Value<1> trace(auto& g, Value<W> x, auto labels) {
+    return label_loss<O>(g, Classifier<O>::trace(g, x), labels);
   }
 };
 
@@ -118,8 +121,9 @@ HuggingFace files_of(const RobertaOptions& o, std::size_t master_bytes);
 /// RoBERTa: BERT's blocks, without a pooler, with all tokens of one type, and positions counted from
 /// behind the id of padding. Names and initial values are Hugging Face's. Without `labels` it
 /// predicts masked tokens (RobertaForMaskedLM; use the objective MaskedLm). With `labels` it predicts
-/// the class of each sequence from its first row (RobertaForSequenceClassification; give LabelledText
-/// .marks = TextMarks::roberta). A prediction is the logits of each row, or of each sequence.
+/// the class, several classes or numbers of each sequence from its first row, as `label_kind` says
+/// (RobertaForSequenceClassification; give LabelledText .marks = TextMarks::roberta). A prediction is
+/// the logits of each row, or the logits or numbers of each sequence.
 template <RobertaOptions O = {}>
 struct Roberta {
   using slot = slot::model;
@@ -130,9 +134,9 @@ struct Roberta {
   static constexpr void trace(auto& g) {
     auto embedded = embed(g);
     if constexpr (O.labels > 0) {
-      auto classes = g.targets(pooled(0));
+      auto labels = detail::label_targets<O>(g);
       auto x = blocks(g, embedded);
-      g.result(g.unit("classifier", detail::roberta::ClassifierLoss<O>{}, x, classes));
+      g.result(g.unit("classifier", detail::roberta::ClassifierLoss<O>{}, x, labels));
     } else {
       auto targets = g.targets();
       auto x = blocks(g, embedded);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of recipes with Roberta.
 #pragma once
+#include "sinter/base/label_kind.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/policy_facts.hpp"
 
@@ -17,10 +18,20 @@ SINTER_RULE(
     VocabularyHoldsData, R::data::vocabulary <= R::model::options.vocabulary,
     "Roberta: the model's vocabulary is smaller than the data's. Why: the data has ids that the "
     "model has no embedding for. Fix: make .vocabulary at least that of the data.");
-SINTER_RULE(LabelsDiffer, R::model::options.labels != 1,
+SINTER_RULE(LabelsDiffer,
+            R::model::options.labels != 1 || R::model::options.label_kind != LabelKind::one_class,
             "Roberta: there is one label. Why: each sequence is of one of `labels` classes, and of "
-            "one class alone there is nothing to learn. Fix: at least .labels = 2, or leave it out "
-            "to predict hidden tokens.");
+            "one class alone there is nothing to learn. Fix: at least .labels = 2; a number to "
+            "learn has .label_kind = LabelKind::numbers; or leave .labels out to predict hidden "
+            "tokens.");
+SINTER_RULE(
+    KindIsOfLabels,
+    R::model::options.label_kind == LabelKind::one_class ||
+        (R::model::options.labels > 0 && R::model::options.label_kind != LabelKind::class_of_token),
+    "Roberta: .label_kind without .labels, or of tokens. Why: it says what the labels of "
+    "sequences are, and Roberta has no head for classes of tokens. Fix: .labels, the number "
+    "of classes or of numbers, with one_class, several_classes or numbers; or Bert for "
+    "classes of tokens.");
 SINTER_RULE(ObjectiveHasTargets, R::model::options.labels == 0 || !has_objective<R>(),
             "Roberta: an objective with labels. Why: an objective such as MaskedLm prepares "
             "batches of tokens and one target for each. Fix: leave out .labels, or the objective.");
@@ -48,7 +59,8 @@ SINTER_RULE(PadIsAnId, R::model::options.pad < R::model::options.vocabulary,
             "id below .vocabulary, such as 1.");
 
 /// All rules of Roberta.
-using Rules = RuleList<HeadsDivideWidth, ContextWithinPositions, VocabularyHoldsData, LabelsDiffer,
-                       ObjectiveHasTargets, SequencesAreWhole, MarksAreItsOwn, PadIsAnId>;
+using Rules =
+    RuleList<HeadsDivideWidth, ContextWithinPositions, VocabularyHoldsData, LabelsDiffer,
+             KindIsOfLabels, ObjectiveHasTargets, SequencesAreWhole, MarksAreItsOwn, PadIsAnId>;
 
 }  // namespace sinter::detail::roberta

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bert and DistilBert with labels that are no single class of a sequence, against Hugging Face's:
+// Bert, DistilBert and Roberta with labels that are no single class of a sequence, against Hugging Face's:
 // tests/data/bert.txt, which scripts/bert_reference.py has written.
 #include "sinter/clipping/clip_norm.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/distilbert.hpp"
+#include "sinter/model/roberta.hpp"
 #include "support/batches.hpp"
 #include "support/recipes.hpp"
 #include "support/references.hpp"
@@ -26,21 +27,22 @@ constexpr Options with_labels(LabelKind kind, int count = labels) {
 }
 constexpr auto bert_with = with_labels<BertOptions>;
 constexpr auto distilbert_with = with_labels<DistilBertOptions>;
+constexpr auto roberta_with = with_labels<RobertaOptions>;
 
 template <class Model>
 using Small = Made<Model, UpTo<positions, words>, Batch<{.global = 6, .micro = 2}>,
                    AdamW<{.lr = 1e-3, .beta1 = .9, .beta2 = .95, .eps = 1e-8, .weight_decay = .1}>,
                    ClipNorm<{.max = 1}>>;
 
-/// The batch of the reference.
-HostBatch batch_of(const std::string& kind) {
+/// The batch of the reference, without ids up to that of padding.
+HostBatch batch_of(const std::string& kind, int pad) {
   HostBatch batch = sequences_of(lengths);
   std::vector<std::int32_t> ids, classes;
   std::vector<float> numbers;
   for (int s = 0; s < int(lengths.size()); ++s) {
     const int n = lengths[std::size_t(s)];
     for (int row = 0; row < n; ++row) {
-      ids.push_back(1 + (row * 7 + s * 5 + 3) % (words - 1));
+      ids.push_back(pad + 1 + (row * 7 + s * 5 + 3) % (words - pad - 1));
       classes.push_back(row % 3 == 1 || n == 1 ? (row * 3 + s) % labels : -1);
     }
     for (int k = 0; k < (kind == "number" ? 1 : labels); ++k)
@@ -57,10 +59,10 @@ HostBatch batch_of(const std::string& kind) {
 }
 
 template <class Model>
-void compare(const std::string& name, const std::string& architecture) {
+void compare(const std::string& name, const std::string& architecture, int pad = 0) {
   const Reference want = read_references("bert.txt")[name];
   REQUIRE(want.losses.size() == 20);
-  const HostBatch batch = batch_of(name.substr(name.find('_') + 1));
+  const HostBatch batch = batch_of(name.substr(name.find('_') + 1), pad);
   Trainer<Small<Model>> trainer({.seed = 1, .threads = 2});
   set_reference_weights(trainer);
   const Prediction prediction = trainer.predict(batch);
@@ -88,6 +90,11 @@ TEST_CASE("Bert learns numbers as BertForSequenceClassification with a regressio
 TEST_CASE("Bert learns several classes as BertForSequenceClassification with several labels") {
   compare<Bert<bert_with(LabelKind::several_classes, labels)>>("bert_several",
                                                                "BertForSequenceClassification");
+}
+TEST_CASE(
+    "Roberta learns several classes as RobertaForSequenceClassification with several labels") {
+  compare<Roberta<roberta_with(LabelKind::several_classes, labels)>>(
+      "roberta_several", "RobertaForSequenceClassification", 1);
 }
 TEST_CASE("Bert learns classes of tokens as BertForTokenClassification") {
   compare<Bert<bert_with(LabelKind::class_of_token, labels)>>("bert_tokens",
