@@ -100,7 +100,8 @@ std::string labelled_policies(const FolderModel& model, std::vector<std::string>
   if (model.marks != TextMarks::bert)
     sizes.push_back(fmt::format(".marks = TextMarks::{}", name_of(model.marks)));
   if (of_tokens)
-    return written({"LabelledWords", {"\"tags\"", "\"tokens\""}, sizes}, policy_column);
+    return written({"LabelledWords", {"\"tags\"", "\"tokens\""}, sizes}, policy_column) +
+           ",\n             Metrics<TokenAccuracy>";
   if (model.label_kind == LabelKind::several_classes)
     sizes.emplace_back(".format = TextFormat::json_lines");
   std::string text =

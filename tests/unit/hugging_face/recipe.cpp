@@ -108,7 +108,9 @@ TEST_CASE("RoBERTa's classifier takes texts between its own marks") {
       code_of(recipe),
       "LabelledText<\"label\", \"sentence\", \"\", {.context = 64, .vocabulary = 14, .classes = "
       "2, .marks = TextMarks::roberta}>, Metrics<Accuracy, F1<>>,"));
-TEST_CASE("a recipe of other labels reads data that have them, without metrics of classes") {
+}
+
+TEST_CASE("a recipe of other labels reads data that have them, with metrics where there are such") {
   const auto written = [](const std::string& config) {
     const ModelFolder folder(config + ", " + bert + "}");
     folder.add_vocabulary();
@@ -133,7 +135,7 @@ TEST_CASE("a recipe of other labels reads data that have them, without metrics o
       written(R"({"architectures": ["BertForTokenClassification"], "num_labels": 3)");
   CHECK(has(code_of(words),
             "LabelledWords<\"tags\", \"tokens\", {.context = 64, .vocabulary = 6, .classes = 3, "
-            ".types = true}>, AdamW"));
+            ".types = true}>, Metrics<TokenAccuracy>, AdamW"));
   CHECK(has(comment_of(words), "--data SENTENCES"));
 }
 
