@@ -49,7 +49,7 @@ few = {"a": ["1", None, "3", "4"], "b": ["5", "6", None, "8"], "number": [1, 2, 
        "record": [{"x": "1"}] * 4}
 write("nulls", pa.table(few), row_group_size=2)
 labelled = {"text": ["good", "bad", "fine"], "other": ["a", "b", "c"], "label": [1, 0, 1], "word": ["pos", "neg", "pos"],
-            "digit": ["1", "0", "1"], "wrong": [1, 2, 0], "below": [0, -1, 1], "gap": [1, None, 0], "real": [1., 0., 1.]}
+            "digit": ["1", "0", "1"], "wrong": [1, 2, 0], "below": [0, -1, 1], "gap": [1, None, 0], "real": [0.5, -2.0, 1e-3]}
 write("labelled", pa.table(labelled))
 write("alpaca", pa.table({"instruction": ["up", "add", "no"], "output": ["down", "3", ""], "input": ["", "1, 2", ""]}))
 for name, kind in [("int8", pa.int8()), ("int32", pa.int32()), ("uint64", pa.uint64())]:

@@ -139,10 +139,12 @@ Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int 
 }
 
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
-  ParquetColumns columns{
-      {"instruction", "input", "output"}, true, false, [=](const std::vector<std::string>& row) {
-        return written(alpaca_of(row[0], row[1], row[2]), writer, form);
-      }};
+  ParquetColumns columns{{"instruction", "input", "output"},
+                         true,
+                         ParquetColumns::Numbers::none,
+                         [=](const std::vector<std::string>& row) {
+                           return written(alpaca_of(row[0], row[1], row[2]), writer, form);
+                         }};
   return {
       "conversation",
       "conversations",

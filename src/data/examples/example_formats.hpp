@@ -80,9 +80,12 @@ bool is_parquet(std::string_view file);
 bool reads_parquet();
 /// Which columns of a Parquet file are read.
 struct ParquetColumns {
+  /// What a column holds beside texts. Numbers become texts.
+  enum class Numbers { none, whole, any };
+
   std::vector<std::string> names;  ///< or numbers from 1
   bool header;                     ///< whether they are names
-  bool numbers;                    ///< whether the last may be of whole numbers, which become texts
+  Numbers numbers;                 ///< of the last column
   std::function<ExampleTexts(std::vector<std::string> fields)> of_fields;  ///< of these columns
 };
 /// Columns of a Parquet file; see parquet_format() of a table. `expected` says what they must be.
@@ -116,7 +119,7 @@ struct LabelledFields {
 /// Objects with these fields.
 ExampleFormat labelled_lines_format(const LabelledFields& fields);
 /// Tables with these columns, which are numbers from 1 without a `header`. Reading throws BadFile as
-/// that of table_format() does. Parquet may have labels that are whole numbers.
+/// that of table_format() does. Parquet may have labels that are numbers.
 ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header);
 
 /// Objects with lists of words and of their classes: the only text and the label of the fields.

@@ -65,6 +65,8 @@ std::string text_of_value(const parquet::ByteArray& value) {
 }
 std::string text_of_value(std::int32_t value) { return std::to_string(value); }
 std::string text_of_value(std::int64_t value) { return std::to_string(value); }
+std::string text_of_value(float value) { return fmt::format("{}", value); }
+std::string text_of_value(double value) { return fmt::format("{}", value); }
 
 /// A column of a row group, from the first row to the last.
 class Column {
@@ -144,20 +146,30 @@ struct Place {
       return std::make_unique<ColumnOf<parquet::Int32Type>>(group, leaf, name);
     if (type == parquet::Type::INT64)
       return std::make_unique<ColumnOf<parquet::Int64Type>>(group, leaf, name);
+    if (type == parquet::Type::FLOAT)
+      return std::make_unique<ColumnOf<parquet::FloatType>>(group, leaf, name);
+    if (type == parquet::Type::DOUBLE)
+      return std::make_unique<ColumnOf<parquet::DoubleType>>(group, leaf, name);
     return std::make_unique<ColumnOf<parquet::ByteArrayType>>(group, leaf, name);
   }
 };
 
-/// Whether a column is of whole numbers, as Arrow writes all but dates, times and decimals.
-bool is_whole(const parquet::schema::Node& node, parquet::Type::type type) {
-  return (type == parquet::Type::INT32 || type == parquet::Type::INT64) &&
+using Numbers = ParquetColumns::Numbers;
+
+/// Whether a column is of such numbers; whole ones are as Arrow writes all but dates, times and
+/// decimals.
+bool is_of(Numbers numbers, const parquet::schema::Node& node, parquet::Type::type type) {
+  if (numbers == Numbers::any && (type == parquet::Type::FLOAT || type == parquet::Type::DOUBLE))
+    return true;
+  return numbers != Numbers::none &&
+         (type == parquet::Type::INT32 || type == parquet::Type::INT64) &&
          (node.logical_type()->is_none() || node.logical_type()->is_int());
 }
 
 /// throws    BadFile where there is no such column, or it is not of texts, nor of numbers where they
 ///           may be
 Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& schema, bool named,
-               bool numbers) {
+               Numbers numbers) {
   const parquet::schema::GroupNode& columns = *schema.group_node();
   std::vector<std::string> names;
   for (int k = 0; k < columns.field_count(); ++k) names.push_back(columns.field(k)->name());
@@ -170,11 +182,13 @@ Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& sc
   if (leaf >= 0) {
     const parquet::Type::type type = schema.Column(leaf)->physical_type();
     const bool text = node.logical_type()->is_string() && type == parquet::Type::BYTE_ARRAY;
-    if (text || (numbers && is_whole(node, type))) return {leaf, printable(names[place]), type};
+    if (text || is_of(numbers, node, type)) return {leaf, printable(names[place]), type};
   }
   throw BadFile(fmt::format("its column \"{}\" is of the type {}, and not of text{}",
                             printable(names[place]), type_of(node),
-                            numbers ? " or whole numbers" : ""));
+                            numbers == Numbers::none    ? ""
+                            : numbers == Numbers::whole ? " or whole numbers"
+                                                        : " or numbers"));
 }
 
 /// The fields of a row, or why it is none.
@@ -205,8 +219,9 @@ void read_parquet(std::string_view file, const OnRecord& on_record, const Parque
   const parquet::FileMetaData& all = *reader->metadata();
   std::vector<Place> places;
   for (const std::string& name : wanted.names)
-    places.push_back(place_of(name, *all.schema(), wanted.header,
-                              wanted.numbers && places.size() + 1 == wanted.names.size()));
+    places.push_back(
+        place_of(name, *all.schema(), wanted.header,
+                 places.size() + 1 == wanted.names.size() ? wanted.numbers : Numbers::none));
   std::int64_t number = 1;
   for (int g = 0; g < all.num_row_groups(); ++g) {
     const auto group = asked([&] { return reader->RowGroup(g); });
@@ -267,7 +282,7 @@ ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableM
       alone ? fmt::format("column {}\"{}\"", what, format.label)
             : fmt::format("columns {0}\"{1}\" and {0}\"{2}\"", what, format.context, format.label);
   ParquetColumns wanted{
-      {format.label}, format.header, false, [alone](std::vector<std::string> row) {
+      {format.label}, format.header, Numbers::none, [alone](std::vector<std::string> row) {
         return ExampleTexts{std::move(row), alone};
       }};
   if (!alone) wanted.names.insert(wanted.names.begin(), format.context);

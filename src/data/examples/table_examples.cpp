@@ -285,8 +285,13 @@ namespace {
 ExampleFormat labelled_parquet_format(
     const LabelledFields& fields, bool header,
     std::function<ExampleTexts(std::vector<std::string> fields)> of_fields) {
+  using enum ParquetColumns::Numbers;
   const bool numbers = fields.names.empty();
-  ParquetColumns columns{fields.texts, header, numbers, std::move(of_fields)};
+  ParquetColumns columns{fields.texts, header,
+                         fields.kind == LabelKind::numbers ? any
+                         : numbers                         ? whole
+                                                           : none,
+                         std::move(of_fields)};
   columns.names.push_back(fields.label);
   return parquet_format(
       std::move(columns),

@@ -19,6 +19,7 @@ namespace sinter::detail::testing::parquet_tests {
 struct Told {
   std::vector<std::int32_t> ids;
   std::string text, notes;
+  std::vector<float> values{};
 };
 
 template <class Policy>
@@ -26,8 +27,10 @@ Told read(const fs::path& path) {
   OpenedData data = opened<Policy>(path);
   Told told{{}, data.text, data.notes};
   HostBatch batch;
-  while (data.evaluation->next(batch))
+  while (data.evaluation->next(batch)) {
     for (const auto& ids : batch.ids) told.ids.insert(told.ids.end(), ids.begin(), ids.end());
+    for (const auto& of : batch.values) told.values.insert(told.values.end(), of.begin(), of.end());
+  }
   return told;
 }
 
@@ -124,6 +127,20 @@ TEST_CASE(
   CHECK(read<LabelledText<"3", "1", "", {.header = false}>>(path).ids == want.ids);
   using Pair = LabelledText<"label", "text", "other">;
   CHECK(read<Pair>(path).ids == read<Pair>(files.folder / "labelled.tsv").ids);
+}
+
+TEST_CASE("labels that are numbers are columns of numbers or of texts") {
+  const Files files;
+  if (!files.there) return;
+  const fs::path path = files.folder / "labelled.parquet";
+  constexpr LabelledTextOptions number{.classes = 1, .label_kind = LabelKind::numbers};
+  CHECK(read<LabelledText<"real", "text", "", number>>(path).values ==
+        std::vector<float>{.5f, -2, 1e-3f});
+  CHECK(read<LabelledText<"label", "text", "", number>>(path).values ==
+        std::vector<float>{1, 0, 1});
+  CHECK(read<LabelledText<"digit", "text", "", number>>(path).values ==
+        std::vector<float>{1, 0, 1});
+  refuses<LabelledText<"word", "text", "", number>>(path, "its label \"word\" is pos");
 }
 
 TEST_CASE("conversations of instruction, input and output are those of the equal JSON lines") {
