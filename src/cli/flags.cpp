@@ -7,25 +7,16 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "cli/sampling_flags.hpp"
 
 namespace sinter::detail::cli {
 namespace {
-
-template <class T>
-T integer(const Given& given, int minimum) {
-  return number_of<T>(given.flag, given.texts.front(), minimum);
-}
 
 /// A number of passes or examples, whose products fit into 64 bits.
 std::int64_t data_count(const Given& given) {
   constexpr double most = 1e12;
   return number_of<std::int64_t>(given.flag, given.texts.front(),
                                  Range().at_least(1).at_most(most));
-}
-
-/// A share of a whole, above none of it.
-double share(const Given& given) {
-  return number_of<double>(given.flag, given.texts.front(), Range().above(0).at_most(1));
 }
 
 void set_order(Arguments& a, const Given& given) {
@@ -85,7 +76,7 @@ void set_dtype(Arguments& a, const Given& given) {
   a.dtype = types[std::size_t(found - words.begin())];
 }
 
-constexpr Flag flags[] = {
+constexpr Flag most_flags[] = {
     {"--config", "FILE",
      "Take flags from a JSON file, as --print-config prints it, or from\n"
      "the run.json of a run, which repeats the run in another folder.\n"
@@ -279,66 +270,6 @@ constexpr Flag flags[] = {
      "The text to continue, or to reply to, where each line of a\n"
      "dialogue is a turn. Default: a new line; of examples, nothing.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
-    {"--tokens", "N",
-     "How many tokens to write; a text that ends is shorter, and a\n"
-     "reply no longer than those that were learnt. Default: what the\n"
-     "model's generation_config.json says, else 256.",
-     [](Arguments& a, const Given& g) { a.sampling.tokens = integer<std::int64_t>(g, 1); }},
-    {"--ignore-eos", "", "Write on past the token that ends a text.",
-     [](Arguments& a, const Given&) { a.ignore_eos = true; }},
-    {"--temperature", "T",
-     "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"
-     "always the likeliest. Default of this flag and of those below:\n"
-     "what generation_config.json says, else 0.8.",
-     [](Arguments& a, const Given& g) {
-       a.sampling.temperature = number_of<double>(g.flag, g.texts.front(), 0);
-     }},
-    {"--top-k", "K", "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
-     [](Arguments& a, const Given& g) { a.sampling.top_k = integer<int>(g, 0); }},
-    {"--top-p", "P",
-     "Draw only from the likeliest tokens whose probabilities reach P\n"
-     "together. Default: 1, from all.",
-     [](Arguments& a, const Given& g) { a.sampling.top_p = share(g); }},
-    {"--min-p", "P",
-     "Draw only from tokens at least P times as likely as the likeliest.\nDefault: 0, from all.",
-     [](Arguments& a, const Given& g) {
-       a.sampling.min_p =
-           number_of<double>(g.flag, g.texts.front(), Range().at_least(0).at_most(1));
-     }},
-    {"--typical-p", "P",
-     "Draw only from the tokens that surprise as much as the mean, until\n"
-     "their probabilities reach P together. Default: 1, from all.",
-     [](Arguments& a, const Given& g) { a.sampling.typical_p = share(g); }},
-    {"--repetition-penalty", "X",
-     "Divides the logits of tokens that the text has, prompt included;\n"
-     "negative ones are multiplied. Default: 1, no penalty.",
-     [](Arguments& a, const Given& g) {
-       a.sampling.repetition_penalty = number_of<double>(g.flag, g.texts.front(), Range().above(0));
-     }},
-    {"--frequency-penalty", "X",
-     "Is subtracted from a token's logit each time that it was written.\nDefault: 0.",
-     [](Arguments& a, const Given& g) {
-       a.sampling.frequency_penalty = number_of<double>(g.flag, g.texts.front(), Range());
-     }},
-    {"--presence-penalty", "X",
-     "Is subtracted once from the logit of each token that was written.\nDefault: 0.",
-     [](Arguments& a, const Given& g) {
-       a.sampling.presence_penalty = number_of<double>(g.flag, g.texts.front(), Range());
-     }},
-    {"--no-repeat-ngram-size", "N",
-     "Never write N tokens in a row that the text has already, prompt\n"
-     "included; 0: any may come again. Default: 0.",
-     [](Arguments& a, const Given& g) { a.sampling.no_repeat_ngram = integer<int>(g, 0); }},
-    {"--min-tokens", "N", "The text does not end before N tokens are written. Default: 0.",
-     [](Arguments& a, const Given& g) { a.sampling.min_tokens = integer<std::int64_t>(g, 0); }},
-    {"--stop", "TEXT...",
-     "Texts that end the text where one begins; it is not printed.\nDefault: none.",
-     [](Arguments& a, const Given& g) {
-       for (const std::string& text : g.texts)
-         if (text.empty())
-           throw UsageError("--stop takes a text, and an empty one is in each text.");
-       a.sampling.stops = g.texts;
-     }},
     {"--text", "", "Print figures and a small curve of each run's loss, and write no\npage.",
      [](Arguments& a, const Given&) { a.text_only = true; }},
     {"--world", "N",
@@ -397,6 +328,15 @@ constexpr Flag flags[] = {
      [](Arguments& a, const Given&) { a.quiet = true; }},
 };
 
+template <std::size_t A, std::size_t B>
+constexpr std::array<Flag, A + B> joined(const Flag (&first)[A], const Flag (&second)[B]) {
+  std::array<Flag, A + B> all{};
+  std::ranges::copy(first, all.begin());
+  std::ranges::copy(second, all.begin() + A);
+  return all;
+}
+constexpr std::array flags = joined(most_flags, sampling_flags);
+
 /// Each row is an evaluation of its own, as compilers limit the length of one.
 template <std::size_t Row>
 constexpr bool row_has_flags_only = [] {
@@ -413,21 +353,21 @@ constexpr bool rows_have_flags_only(std::index_sequence<Rows...>) {
   return (row_has_flags_only<Rows> && ...);
 }
 static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)>()),
-              "a row of verb_rows.hpp has a flag that is not here");
+              "a row of verb_rows.hpp has a flag that is in neither table");
 
 }  // namespace
 
 std::span<const Flag> all_flags() { return flags; }
 
 bool Flag::takes_number() const {
-  constexpr std::string_view numbers[] = {"N",       "K",      "M",    "T",
-                                          "SECONDS", "FACTOR", "GB/S", "MICROSECONDS"};
+  constexpr std::string_view numbers[] = {"N", "K",       "M",      "P",    "T",
+                                          "X", "SECONDS", "FACTOR", "GB/S", "MICROSECONDS"};
   return std::ranges::find(numbers, value) != std::end(numbers);
 }
 
 const Flag* find_flag(std::string_view name) {
-  const Flag* found = std::ranges::find(flags, name, &Flag::name);
-  return found == std::end(flags) ? nullptr : found;
+  const auto found = std::ranges::find(flags, name, &Flag::name);
+  return found == flags.end() ? nullptr : &*found;
 }
 
 const Option* find_option(const RecipeView& recipe, std::string_view name) {

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags of `generate` that choose tokens, and the numbers that flags take.
+#pragma once
+#include "cli/flags.hpp"
+#include "cli/numbers.hpp"
+
+namespace sinter::detail::cli {
+
+template <class T>
+T integer(const Given& given, int minimum) {
+  return number_of<T>(given.flag, given.texts.front(), minimum);
+}
+
+/// A share of a whole, above none of it.
+inline double share(const Given& given) {
+  return number_of<double>(given.flag, given.texts.front(), Range().above(0).at_most(1));
+}
+
+inline constexpr Flag sampling_flags[] = {
+    {"--tokens", "N",
+     "How many tokens to write; a text that ends is shorter, and a\n"
+     "reply no longer than those that were learnt. Default: what the\n"
+     "model's generation_config.json says, else 256.",
+     [](Arguments& a, const Given& g) { a.sampling.tokens = integer<std::int64_t>(g, 1); }},
+    {"--ignore-eos", "", "Write on past the token that ends a text.",
+     [](Arguments& a, const Given&) { a.ignore_eos = true; }},
+    {"--temperature", "T",
+     "Below 1 likely tokens come more often, above 1 rare ones; 0:\n"
+     "always the likeliest. Default of this flag and of those below:\n"
+     "what generation_config.json says, else 0.8.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.temperature = number_of<double>(g.flag, g.texts.front(), 0);
+     }},
+    {"--top-k", "K", "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
+     [](Arguments& a, const Given& g) { a.sampling.top_k = integer<int>(g, 0); }},
+    {"--top-p", "P",
+     "Draw only from the likeliest tokens whose probabilities reach P\n"
+     "together. Default: 1, from all.",
+     [](Arguments& a, const Given& g) { a.sampling.top_p = share(g); }},
+    {"--min-p", "P",
+     "Draw only from tokens at least P times as likely as the likeliest.\nDefault: 0, from all.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.min_p =
+           number_of<double>(g.flag, g.texts.front(), Range().at_least(0).at_most(1));
+     }},
+    {"--typical-p", "P",
+     "Draw only from the tokens that surprise as much as the mean, until\n"
+     "their probabilities reach P together. Default: 1, from all.",
+     [](Arguments& a, const Given& g) { a.sampling.typical_p = share(g); }},
+    {"--repetition-penalty", "X",
+     "Divides the logits of tokens that the text has, prompt included;\n"
+     "negative ones are multiplied. Default: 1, no penalty.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.repetition_penalty = number_of<double>(g.flag, g.texts.front(), Range().above(0));
+     }},
+    {"--frequency-penalty", "X",
+     "Is subtracted from a token's logit each time that it was written.\nDefault: 0.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.frequency_penalty = number_of<double>(g.flag, g.texts.front(), Range());
+     }},
+    {"--presence-penalty", "X",
+     "Is subtracted once from the logit of each token that was written.\nDefault: 0.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.presence_penalty = number_of<double>(g.flag, g.texts.front(), Range());
+     }},
+    {"--no-repeat-ngram-size", "N",
+     "Never write N tokens in a row that the text has already, prompt\n"
+     "included; 0: any may come again. Default: 0.",
+     [](Arguments& a, const Given& g) { a.sampling.no_repeat_ngram = integer<int>(g, 0); }},
+    {"--min-tokens", "N", "The text does not end before N tokens are written. Default: 0.",
+     [](Arguments& a, const Given& g) { a.sampling.min_tokens = integer<std::int64_t>(g, 0); }},
+    {"--stop", "TEXT...",
+     "Texts that end the text where one begins; it is not printed.\nDefault: none.",
+     [](Arguments& a, const Given& g) {
+       for (const std::string& text : g.texts)
+         if (text.empty())
+           throw UsageError("--stop takes a text, and an empty one is in each text.");
+       a.sampling.stops = g.texts;
+     }},
+};
+
+}  // namespace sinter::detail::cli
