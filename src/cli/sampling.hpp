@@ -14,12 +14,12 @@ namespace sinter::detail::cli {
 
 /// The flags of sampling, empty where not given.
 struct SamplingFlags {
-  std::optional<std::int64_t> tokens, min_tokens;
-  std::optional<double> temperature, top_p, min_p, typical_p;
-  std::optional<double> repetition_penalty, frequency_penalty, presence_penalty;
-  std::optional<int> top_k, no_repeat_ngram;
-  std::optional<std::uint64_t> seed;
-  std::vector<std::string> stops;  // texts that end a text
+  std::optional<std::int64_t> tokens{}, min_tokens{};
+  std::optional<double> temperature{}, top_p{}, min_p{}, typical_p{};
+  std::optional<double> repetition_penalty{}, frequency_penalty{}, presence_penalty{};
+  std::optional<int> top_k{}, no_repeat_ngram{};
+  std::optional<std::uint64_t> seed{};
+  std::vector<std::string> stops{};  // texts that end a text
 };
 
 /// A setting, and where it came from: "flag", "generation_config.json" or "default".

@@ -361,7 +361,7 @@ TEST_CASE("RoBERTa's config.json becomes Roberta, whose table has two rows of no
   CHECK(masked.parameters == 124'697'433);  // as transformers counts them
   const auto classes = check_becomes<Roberta<{.labels = 3}>>(
       R"({"architectures": ["RobertaForSequenceClassification"], "num_labels": 3, )" + base);
-  CHECK(classes.learns == hugging_face::Learns::classes);
+  CHECK(classes.learns == hugging_face::Learns::labels);
   CHECK(classes.parameters == 124'647'939);
   CHECK(classes.marks == TextMarks::roberta);
   CHECK(!classes.types);
