@@ -107,14 +107,14 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   SamplingFlags flags = a.sampling;
   flags.seed = a.seed;
   const Sampling sampling = sampling_by(flags, origin_of(*a.weights).generation, prompt);
+  if (!a.quiet) note_lines(cut_text(prompt, recipe->plan->context));
+  TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
+  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
   if (!a.quiet) {
-    note_lines(cut_text(prompt, recipe->plan->context));
+    note_lines(warning);
     for (const std::string& note : sampling.notes) note_lines(note + "\n");
     note_lines(sampling.text() + "\n");
   }
-  TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
-  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
-  if (!a.quiet) note_lines(warning);
 
   const std::int64_t limit =
       prompt.reply > 0 ? std::min<std::int64_t>(sampling.tokens, prompt.reply) : sampling.tokens;

@@ -282,9 +282,10 @@ ExampleFormat parquet_format(const TableFormat& format, std::optional<AvailableM
       alone ? fmt::format("column {}\"{}\"", what, format.label)
             : fmt::format("columns {0}\"{1}\" and {0}\"{2}\"", what, format.context, format.label);
   ParquetColumns wanted{
-      {format.label}, format.header, Numbers::none, [alone](std::vector<std::string> row) {
-        return ExampleTexts{std::move(row), alone};
-      }};
+      {format.label},
+      format.header,
+      ParquetColumns::Numbers::none,
+      [alone](std::vector<std::string> row) { return ExampleTexts{std::move(row), alone}; }};
   if (!alone) wanted.names.insert(wanted.names.begin(), format.context);
   return parquet_format(
       std::move(wanted),

@@ -169,7 +169,8 @@ TEST_CASE("a tokenizer may have more tokens than the model, where they never occ
   const std::string second = (data.folder / "second").string();
   put(second, "its end<|endoftext|>a<|end|>" + data.text);
   data.request.paths.push_back(second);
-  const std::size_t number = load_tokenizer(tokenizer).encode("its end<|endoftext|>a").size() + 1;
+  const Tokenizer all = load_tokenizer(tokenizer);
+  const std::size_t number = all.before.size() + all.encode("its end<|endoftext|>a").size() + 1;
   const std::string refused = data.refusal(narrow);
   CAPTURE(refused);
   CHECK(contains(refused, "token " + std::to_string(number) + " of " + second +
