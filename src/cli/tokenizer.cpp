@@ -3,7 +3,7 @@
 
 #include "cli/run_record.hpp"
 #include "cli/verbs.hpp"
-#include "sinter/data/tokenizer/bounded.hpp"
+#include "data/tokenizer/bounded.hpp"
 #include "sinter/files/weights.hpp"
 
 namespace sinter::detail::cli {

@@ -9,10 +9,10 @@
 
 #include "data/file_identity.hpp"
 #include "data/require_text.hpp"
+#include "data/tokenizer/bounded.hpp"
 #include "data/window_sources.hpp"
 #include "files/cache_folder.hpp"
 #include "sinter/data/token_file.hpp"
-#include "sinter/data/tokenizer/bounded.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/kernels/random.hpp"

@@ -8,8 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "data/tokenizer/bounded.hpp"
 #include "sinter/data/paired_examples.hpp"
-#include "sinter/data/tokenizer/bounded.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
 

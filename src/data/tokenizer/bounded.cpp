@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinter/data/tokenizer/bounded.hpp"
+#include "data/tokenizer/bounded.hpp"
 
 #include <fmt/format.h>
 

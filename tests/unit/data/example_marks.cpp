@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "data/tokenizer/bounded.hpp"
 #include "sinter/data/columns.hpp"
 #include "sinter/data/dialogue.hpp"
 #include "sinter/data/examples.hpp"
-#include "sinter/data/tokenizer/bounded.hpp"
 #include "unit/data/support.hpp"
 
 namespace sinter::detail::testing::example_marks_tests {
