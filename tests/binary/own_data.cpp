@@ -190,7 +190,8 @@ TEST_CASE("a vocabulary of one's own has the figures of tokens, and its text is 
 TEST_CASE("help and generate say what a data policy of one's own offers") {
   CHECK(has(run({"train", "--help"}, SINTER_TABLE).out, "Files of rows: two inputs and a target"));
   CHECK(has(run({"train", "--help"}, SINTER_TABLE).out, "--data.skip VALUE"));
-  CHECK(has(run({"train", "--help"}, SINTER_DIGITS).out, "Files and folders to read; - alone is standard input."));
+  CHECK(has(run({"train", "--help"}, SINTER_DIGITS).out,
+            "Files and folders to read; - alone is standard input."));
   CHECK(!has(run({"eval", "--help"}, SINTER_TABLE).out, "Not with this recipe"));
   CHECK(has(run({"generate", "--help"}, SINTER_TABLE).out, "Not with this recipe"));
   refuses({"generate", "--weights", "x"}, "its data policy has no tokenizer()", SINTER_TABLE);
