@@ -103,7 +103,9 @@ class Reader {
   Config read() {
     Json object;
     try {
-      object = parse_json(read_file(file, max_config_bytes));
+      const std::string text = read_file(file, max_config_bytes);
+      (void)parse_large_json(text);  // which refuses a key that an object has twice
+      object = parse_json(text);
     } catch (const JsonError& error) {
       throw UsageError(fmt::format("--config {}: it is no JSON ({}).", file, error.what()));
     }
@@ -172,13 +174,13 @@ class Reader {
     const std::string name = flag_of(key);
     const Flag* const flag = flag_of_verb(name);
     const Option* const option = row_of(verb).takes_options ? find_option(recipe, name) : nullptr;
-    if (!flag && !option && value.is_object()) {  // {"optimizer": {"lr": …}}
+    if (!flag && !option && value.is_object() && !value.empty()) {  // {"optimizer": {"lr": …}}
       for (const auto& [inner, one] : value.items()) add(key + "." + inner, one);
       return;
     }
     if (!flag && !option) refuse_key(key, name);
     if (!seen.insert(name).second)
-      throw UsageError(fmt::format("{} is there twice, with '-' and with '_'.", place(key)));
+      throw UsageError(fmt::format("{} is there twice, in two spellings.", place(key)));
     std::vector<std::string> texts =
         flag ? texts_of(*flag, place(key), value) : texts_of(*option, place(key), value);
     if (!texts.empty()) config.entries.push_back({name, place(key), std::move(texts)});

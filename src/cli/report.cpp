@@ -94,9 +94,10 @@ std::string json_text(const std::vector<RunLog>& runs, const fs::path& page) {
     const bool chosen = std::isfinite(f.chosen), evaluated = chosen || std::isfinite(f.best);
     Json of_run{{"folder", run.name},   {"recipe", run.recipe},
                 {"steps", f.steps},     {"loss", finite_or_null(f.loss)},
-                {"best_step", nullptr}, {"best_val_loss", finite_or_null(f.best)}};
+                {"best_step", nullptr}, {"lowest_val_loss", finite_or_null(f.best)}};
     if (evaluated) of_run["best_step"] = chosen ? f.chosen_step : f.best_step;
-    if (chosen) of_run["best_val_" + run.best_by] = f.chosen;
+    of_run["best_val_" + (chosen ? run.best_by : "loss")] =
+        finite_or_null(chosen ? f.chosen : f.best);
     of_run["tokens_per_s"] = finite_or_null(f.tokens_per_s);
     of_run["examples_per_s"] = finite_or_null(f.examples_per_s);
     of_run["data_wait"] = finite_or_null(f.data_wait);

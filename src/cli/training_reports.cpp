@@ -99,7 +99,7 @@ void Run::finish(LoopEnd end) {
   const bool has_best = std::isfinite(state.best);
   progress->line(fmt::format(
       "{} after {} steps; saved in {}{}", end_text(end), trainer->steps(), checkpoint,
-      has_best ? fmt::format("; the best is step {}, with a {} of {:.4f}", state.best_step,
+      has_best ? fmt::format("; the best is step {}, whose {} is {:.4f}", state.best_step,
                              state.best_by.empty() ? "validation loss" : state.best_by, state.best)
                : ""));
   if (end == LoopEnd::stopped)

@@ -363,10 +363,7 @@ Outcome TrainerCore::step(const HostBatch& batch) {
     return Skipped{{}, 0, Reaction::skip, SkipReason::nothing_to_predict};
   }
   const double weights = all_weights_in(batch, count);
-  if (weights == 0)
-    throw ArgumentError(
-        "all targets of the batch are of classes with the weight 0 (ClassWeights), so there is "
-        "nothing to learn from. Leave such rows out of the data, or make the batch larger.");
+  if (weights == 0) return Skipped{{}, 0, Reaction::skip, SkipReason::nothing_to_predict};
   const double scale = recipe_->loss_scale();
   const int counted = recipe_->changes_batches ? sequences : global_batch();
   const RecipeView::Rate rate = recipe_->rate(steps_ + 1, counted);

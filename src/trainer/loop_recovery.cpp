@@ -23,7 +23,8 @@ bool is_finite(const Skipped& step) {
 /// Returns a sentence such as "step 3 is skipped", with the reason.
 std::string with_reason(const std::string& what, const Skipped& step) {
   if (step.reason == SkipReason::nothing_to_predict)
-    return what + ": the objective left nothing to predict in its batch.";
+    return what +
+           ": there is nothing to predict in its batch, by the objective or by ClassWeights.";
   if (!is_finite(step)) return what + ": its loss or gradients are not finite.";
   return fmt::format(
       "{}: the recipe's guard refuses its loss ({:.4g}) or its gradient's norm ({:.4g}).", what,
@@ -72,9 +73,9 @@ void Loop::react_to(const SkippedStep& bad, SamplerState after, const LoopOption
 void Loop::note_unpredicted(const SkippedStep& bad, const LoopOptions& options) {
   if (++unpredicted_ == most_unpredicted)
     throw ArgumentError(fmt::format(
-        "In {} batches in a row the objective left nothing to predict, so training stops at step "
-        "{}. Look whether the data have tokens that may be hidden: MaskedLm hides no special "
-        "ones.",
+        "In {} batches in a row there was nothing to predict, so training stops at step {}. Look "
+        "whether the data have tokens that may be hidden, as MaskedLm hides no special ones, or "
+        "classes whose weight is above 0.",
         most_unpredicted, trainer_.steps()));
   try {
     record_.note(bad.step, "skipped", skipped_text(bad));

@@ -131,7 +131,7 @@ TEST_CASE("the best step is named, and --weights RUN takes it and says so") {
   const int best = summary["best_step"];
   REQUIRE(best < 6);
   CHECK(summary["best_val_loss"] < summary["val_loss"]);
-  CHECK(ended.says("; the best is step " + std::to_string(best) + ", with a validation loss of "));
+  CHECK(ended.says("; the best is step " + std::to_string(best) + ", whose validation loss is "));
   const std::string step = std::to_string(best);
   const auto loss = [&](const std::string& weights) {
     return run({"eval", "--weights", weights, "--held-out", "--json"}).json()["loss"].get<double>();

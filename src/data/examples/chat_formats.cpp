@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "sinter/data/chat_formats.hpp"
 
 #include <fmt/format.h>
@@ -6,12 +8,48 @@
 namespace sinter {
 namespace {
 
-/// A text without white space around it, as Python's strip() leaves it of ASCII.
+/// What Python's strip() takes for white space, in UTF-8.
+constexpr std::string_view white_space[] = {" ",
+                                            "\t",
+                                            "\n",
+                                            "\v",
+                                            "\f",
+                                            "\r",
+                                            "\x1c",
+                                            "\x1d",
+                                            "\x1e",
+                                            "\x1f",
+                                            "\xc2\x85",
+                                            "\xc2\xa0",
+                                            "\xe1\x9a\x80",
+                                            "\xe2\x80\x80",
+                                            "\xe2\x80\x81",
+                                            "\xe2\x80\x82",
+                                            "\xe2\x80\x83",
+                                            "\xe2\x80\x84",
+                                            "\xe2\x80\x85",
+                                            "\xe2\x80\x86",
+                                            "\xe2\x80\x87",
+                                            "\xe2\x80\x88",
+                                            "\xe2\x80\x89",
+                                            "\xe2\x80\x8a",
+                                            "\xe2\x80\xa8",
+                                            "\xe2\x80\xa9",
+                                            "\xe2\x80\xaf",
+                                            "\xe2\x81\x9f",
+                                            "\xe3\x80\x80"};
+
+/// A text without white space around it, as Python's strip() leaves it.
 std::string_view stripped(std::string_view text) {
-  constexpr std::string_view blanks = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+  const auto begins = [&](std::string_view blank) { return text.starts_with(blank); };
+  const auto ends = [&](std::string_view blank) { return text.ends_with(blank); };
+  for (auto at = std::ranges::find_if(white_space, begins); at != std::end(white_space);
+       at = std::ranges::find_if(white_space, begins))
+    text.remove_prefix(at->size());
+  for (auto at = std::ranges::find_if(white_space, ends); at != std::end(white_space);
+       at = std::ranges::find_if(white_space, ends))
+    text.remove_suffix(at->size());
+  return text;
 }
 
 bool is_from(const ChatMessage& message, ChatRole role) { return message.role == role; }

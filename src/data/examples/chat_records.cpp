@@ -46,21 +46,35 @@ ChatMessage message_of(const Json& message, const ListForm& form, std::size_t nu
   return {role, filled(text_in(form.content), fmt::format("\"{}\" of {}", form.content, which))};
 }
 
+ChatMessage alpaca_question(const std::string& instruction, const std::string& input) {
+  filled(instruction, "the field \"instruction\"");
+  return {ChatRole::user, input.empty() ? instruction : instruction + "\n" + input, instruction,
+          input};
+}
+
 std::vector<ChatMessage> alpaca_of(const std::string& instruction, const std::string& input,
                                    const std::string& output) {
-  filled(instruction, "the field \"instruction\"");
   filled(output, "the field \"output\"");
-  return {{ChatRole::user, input.empty() ? instruction : instruction + "\n" + input, instruction,
-           input},
-          {ChatRole::assistant, output}};
+  return {alpaca_question(instruction, input), {ChatRole::assistant, output}};
+}
+
+const std::string& text_in(const Json& object, const std::string& name) {
+  return text_of(field(object, name), fmt::format("the field \"{}\"", name));
+}
+std::string alpaca_input(const Json& object) {
+  return object.contains("input") ? text_in(object, "input") : "";
 }
 
 std::vector<ChatMessage> alpaca_of(const Json& object) {
-  auto text_in = [&](const std::string& name) {
-    return text_of(field(object, name), fmt::format("the field \"{}\"", name));
-  };
-  return alpaca_of(text_in("instruction"), object.contains("input") ? text_in("input") : "",
-                   text_in("output"));
+  return alpaca_of(text_in(object, "instruction"), alpaca_input(object), text_in(object, "output"));
+}
+
+/// The messages of a prompt. Of Alpaca's fields the output is what is asked for.
+/// throws    BadRecord
+std::vector<ChatMessage> asked(const Json& object) {
+  if (object.contains("instruction") && !object.contains("output"))
+    return {alpaca_question(text_in(object, "instruction"), alpaca_input(object))};
+  return messages_of(object);
 }
 
 /// A conversation as it is written.
@@ -123,13 +137,14 @@ Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int 
   require_example_tokenizer(tokenizer, vocabulary);
   std::vector<ChatMessage> chat{{ChatRole::user, std::string(text)}};
   if (text.starts_with('{')) try {
-      chat = messages_of(object_of(text));
+      chat = asked(object_of(text));
     } catch (const BadRecord& bad) {
-      throw ArgumentError(
-          fmt::format("The prompt begins with '{{', and is no conversation as a JSON object: {}. "
-                      "Give an object "
-                      "with \"messages\", or a text, which may begin with a blank.",
-                      bad.what()));
+      throw ArgumentError(fmt::format(
+          "The prompt begins with '{{', and is no conversation as a JSON object: {}. "
+          "Give an object "
+          "with \"messages\", or with \"instruction\" and perhaps \"input\", or a text, "
+          "which may begin with a blank.",
+          bad.what()));
     }
   if (chat.back().role == ChatRole::assistant)
     throw ArgumentError(

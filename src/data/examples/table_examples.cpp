@@ -233,12 +233,16 @@ std::vector<float> numbers_of(std::string_view text, const LabelledFields& field
   std::vector<float> numbers;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t blank = std::min(rest.find(' '), rest.size());
-    float number = 0;
-    const auto parsed = std::from_chars(rest.data(), rest.data() + blank, number);
-    if (parsed.ec != std::errc() || parsed.ptr != rest.data() + blank || !std::isfinite(number))
-      throw fields.refusal(text);
-    numbers.push_back(number);
+    const std::string_view word = rest.substr(0, blank);
     rest.remove_prefix(std::min(blank + 1, rest.size()));
+    if (word.empty()) continue;
+    double number = 0;
+    const char* const begin = word.data() + (word.size() > 1 && word[0] == '+' && word[1] != '-');
+    const auto parsed = std::from_chars(begin, word.data() + word.size(), number);
+    if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size() ||
+        !std::isfinite(float(number)))
+      throw fields.refusal(text);
+    numbers.push_back(float(number));
   }
   if (numbers.size() != std::size_t(fields.classes)) throw fields.refusal(text);
   return numbers;

@@ -461,8 +461,8 @@ TEST_CASE("ranks that read their parts agree on what is skipped, with the bits o
       2, [&](const World& world, const auto&) { return run_of(text, world); });
   const std::string want = run_of(text, {});
   CHECK(want.starts_with(
-      "step 2 is skipped: the objective left nothing to predict in its batch. Weights, state and "
-      "schedule are as they were. "));
+      "step 2 is skipped: there is nothing to predict in its batch, by the objective or by "
+      "ClassWeights. Weights, state and schedule are as they were. "));
   CHECK(want.find("step 3 is skipped") == want.npos);
   for (const std::string& got : processes.results()) CHECK((got == want));
 }
@@ -476,7 +476,7 @@ TEST_CASE("a loop notes skipped batches in its log, and ends where too many come
   Loop loop(trainer, ReadStage(windows_of(all)), {}, &run);
   const std::string what = testing::message_of<ArgumentError>([&] { loop.run({.steps = 3}); });
   CHECK(what.starts_with(
-      "In 100 batches in a row the objective left nothing to predict, so training stops at step "));
+      "In 100 batches in a row there was nothing to predict, so training stops at step "));
   std::ifstream log(run.metrics_path());
   int skipped = 0;
   for (std::string line; std::getline(log, line);)
