@@ -43,8 +43,12 @@ void set_ends(Prompt& prompt, const RecipeView& recipe, Arguments a) {
     prompt.more_ends.clear();
     return;
   }
-  if (prompt.end >= 0 || !recipe.data.takes_tokenizer || !a.weights) return;
+  if (!recipe.data.takes_tokenizer || !a.weights) return;
   Origin origin = origin_of(*a.weights);
+  if (prompt.end >= 0) {
+    prompt.more_ends = stated_ends(origin.generation);
+    return;
+  }
   take_over_tokenizer(recipe, a);
   std::error_code none;
   if (a.tokenizer && std::filesystem::exists(*a.tokenizer, none))

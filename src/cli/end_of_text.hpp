@@ -6,9 +6,9 @@
 
 namespace sinter::detail::cli {
 
-/// Sets the tokens that end a text, where the recipe's data do not: those that what came with the
-/// weights names as eos_token_id, in generation_config.json, else in config.json; else the
-/// tokenizer's end of text. With --ignore-eos there are none.
+/// Sets the tokens that end a text: those that what came with the weights names as eos_token_id, in
+/// generation_config.json. Where the recipe's data have no end of their own, it may also be
+/// config.json that names them, or else the tokenizer. With --ignore-eos there are none.
 /// throws    FileError if what came with the weights cannot be read
 void set_ends(Prompt& prompt, const RecipeView& recipe, Arguments arguments);
 

@@ -4,6 +4,7 @@
 
 #include "cli/origin.hpp"
 #include "cli/output.hpp"
+#include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "data/class_names.hpp"
 #include "hugging_face/export_gguf.hpp"
@@ -89,6 +90,17 @@ std::optional<std::string> tokenizer_of_run(const Arguments& a) {
   return RunRecord(source.path.parent_path()).tokenizer();
 }
 
+/// True if a tokenizer's files put special tokens around a text.
+bool puts_special_tokens(const Origin& origin) {
+  if (origin.tokenizer_path.empty()) return false;
+  try {
+    const Tokenizer tokenizer = load_tokenizer(origin.tokenizer_path);
+    return !tokenizer.before.empty() || !tokenizer.behind.empty();
+  } catch (const FileError&) {
+    return false;  // it is copied as it is
+  }
+}
+
 /// Finds what belongs beside the weights. Adds notes on what is missing.
 ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& notes) {
   ExportParts parts;
@@ -98,6 +110,14 @@ ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& 
     notes += check_tokenizer(*a.tokenizer, recipe.hugging_face);
     set_tokenizer(parts.origin, *a.tokenizer);
   }
+  Arguments of_run = a;
+  take_over_tokenizer(recipe, of_run);
+  parts.special_tokens = of_run.special_tokens.value_or(true);
+  if (!parts.special_tokens && !a.gguf && puts_special_tokens(parts.origin))
+    notes +=
+        "the model was trained on texts without the special tokens that its tokenizer's files put "
+        "around them (--special-tokens off), and transformers will put them: pass "
+        "add_special_tokens=False.\n";
   if (!parts.origin.tokenizer.empty()) return parts;
   const std::optional<std::string> named = tokenizer_of_run(a);
   parts.bytes = !named && is_of_bytes(recipe);

@@ -13,6 +13,7 @@
 #include "cli/stop_texts.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
+#include "hugging_face/export_files.hpp"
 
 namespace sinter::detail::cli {
 
@@ -106,7 +107,11 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   set_ends(prompt, *recipe, a);
   SamplingFlags flags = a.sampling;
   flags.seed = a.seed;
-  const Sampling sampling = sampling_by(flags, origin_of(*a.weights).generation, prompt);
+  const hugging_face::Origin origin = origin_of(*a.weights);
+  const Sampling sampling = sampling_by(
+      flags,
+      origin.generation.is_null() ? hugging_face::generation_of(origin.config) : origin.generation,
+      prompt, recipe->plan->vocabulary);
   if (!a.quiet) note_lines(cut_text(prompt, recipe->plan->context));
   TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
   std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");

@@ -41,43 +41,87 @@ class Joined {
   Sampling& into_;
 };
 
-/// If a flag asks for the likeliest token, the file's ways to draw have no effect; a flag that says how
-/// to draw asks for drawing, whatever the file does.
+/// True if flags say how to draw, other than by what changes nothing.
+bool asks_for_draws(const SamplingFlags& flags) {
+  return flags.temperature.value_or(0) > 0 || flags.top_k.value_or(0) > 1 ||
+         flags.top_p.value_or(1) < 1 || flags.min_p.value_or(0) > 0 ||
+         flags.typical_p.value_or(1) < 1;
+}
+
+/// Forgets the ways to draw that a file has, which have no effect where the likeliest token is taken.
+void leave_out_draws(GenerationConfig& file, std::string_view why,
+                     std::vector<std::string>& notes) {
+  for (const char* name : {"temperature", "top_k", "top_p", "min_p", "typical_p"})
+    if (std::erase(file.set, name))
+      notes.push_back(fmt::format("{} of generation_config.json has no effect: {}.", name, why));
+  SamplingOptions& options = file.sampling;
+  options.top_k = 0;
+  options.top_p = options.typical_p = 1;
+  options.min_p = 0;
+}
+
+/// Settles whether tokens are drawn. Flags count before the file.
 void settle_mode(const SamplingFlags& flags, GenerationConfig& file,
                  std::vector<std::string>& notes) {
-  SamplingOptions& options = file.sampling;
-  const bool draws = flags.top_k.value_or(1) != 1 || flags.top_p || flags.min_p || flags.typical_p;
+  const bool draws = asks_for_draws(flags);
   if (flags.temperature == 0.) {
     if (draws)
       throw UsageError(
           "--temperature 0 always takes the likeliest token, so that --top-k, --top-p, --min-p and "
           "--typical-p have no effect. Leave them out, or give a positive temperature.");
-    for (const char* name : {"top_k", "top_p", "min_p", "typical_p"})
-      if (std::erase(file.set, name))
-        notes.push_back(
-            fmt::format("{} of generation_config.json has no effect: --temperature 0 takes the "
-                        "likeliest token.",
-                        name));
-    options.top_k = 0;
-    options.top_p = options.typical_p = 1;
-    options.min_p = 0;
-  } else if (draws && !flags.temperature && file.sets("temperature") && options.temperature == 0) {
-    std::erase(file.set, "temperature");
-    notes.push_back(
-        "generation_config.json takes the likeliest token; a flag that says how to draw counts "
+    leave_out_draws(file, "--temperature 0 takes the likeliest token", notes);
+  } else if (file.likeliest && !draws) {
+    leave_out_draws(file, "do_sample is false, so that the likeliest token is taken", notes);
+    file.sampling.temperature = 0;
+    file.set.emplace_back("temperature");
+  } else if (file.likeliest) {
+    notes.emplace_back(
+        "do_sample of generation_config.json is false; a flag that says how to draw counts "
         "instead.");
   }
 }
 
-/// The most tokens to write by the file, of which max_length counts the prompt, too.
-void settle_lengths(GenerationConfig& file, std::int64_t prompt) {
-  if (!file.max_new_tokens && file.max_length && *file.max_length > prompt) {
-    file.max_new_tokens = *file.max_length - prompt;
-    file.set.emplace_back("max_new_tokens");
+/// Settles lengths, of which max_length and min_length of a file count the prompt, too.
+void settle_lengths(GenerationConfig& file, std::int64_t prompt, std::vector<std::string>& notes) {
+  if (!file.max_new_tokens && file.max_length) {
+    if (*file.max_length > prompt) {
+      file.max_new_tokens = *file.max_length - prompt;
+      file.set.emplace_back("max_new_tokens");
+    } else {
+      notes.push_back(fmt::format(
+          "max_length {} of generation_config.json has no effect: the prompt has {} tokens.",
+          *file.max_length, prompt));
+    }
   }
   if (file.min_length && !file.sets("min_new_tokens") && *file.min_length > prompt) {
     file.sampling.min_new_tokens = *file.min_length - prompt;
     file.set.emplace_back("min_new_tokens");
+  }
+}
+
+/// Lowers the least length of a file to the most length.
+void settle_minimum(const SamplingFlags& flags, Sampling& found) {
+  std::int64_t& least = found.options.min_new_tokens;
+  if (least <= found.tokens) return;
+  if (flags.min_tokens)
+    throw UsageError(
+        fmt::format("A text of at least {} tokens and of at most {} cannot be. Give "
+                    "--tokens or --min-tokens another value.",
+                    least, found.tokens));
+  found.notes.push_back(
+      fmt::format("generation_config.json asks for at least {} tokens, and at most {} are written.",
+                  least, found.tokens));
+  least = found.tokens;
+}
+
+/// throws    FileError if a file's options cannot be
+void check_file(const GenerationConfig& file, int vocabulary) {
+  SamplingOptions options = file.sampling;
+  if (file.sets("temperature") && options.temperature == 0) options.temperature = 1;
+  try {
+    check_sampling(options, vocabulary);
+  } catch (const ArgumentError& error) {
+    throw FileError(fmt::format("generation_config.json: {}", error.what()));
   }
 }
 
@@ -108,13 +152,15 @@ std::string Sampling::text() const {
 }
 
 Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& json,
-                     const Prompt& prompt) {
+                     const Prompt& prompt, int vocabulary) {
   GenerationConfig file = hugging_face::read_generation_config(json);
+  check_file(file, vocabulary);
   Sampling found;
   found.notes = file.left_out;
   settle_mode(flags, file, found.notes);
   const bool decodes = !prompt.decoder.empty();
-  settle_lengths(file, std::int64_t((decodes ? prompt.decoder : prompt.tokens).size()));
+  settle_lengths(file, std::int64_t((decodes ? prompt.decoder : prompt.tokens).size()),
+                 found.notes);
   // transformers forces the first token where the text has one before it: of encoder-decoders.
   if (!decodes && prompt.tokens.size() > 1 && std::erase(file.set, "forced_bos_token_id")) {
     file.sampling.forced_first.clear();
@@ -146,11 +192,7 @@ Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& j
   if (!found.stops.empty())
     found.settings.push_back(
         {"stop", found.stops, flags.stops.empty() ? "generation_config.json" : "flag"});
-  if (o.min_new_tokens > found.tokens)
-    throw UsageError(
-        fmt::format("A text of at least {} tokens and of at most {} cannot be. Give "
-                    "--tokens or --min-tokens another value.",
-                    o.min_new_tokens, found.tokens));
+  settle_minimum(flags, found);
   return found;
 }
 

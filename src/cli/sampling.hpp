@@ -43,9 +43,10 @@ struct Sampling {
 };
 
 /// Joins flags, the model's generation_config.json and Sinter's defaults; the first that says
-/// something counts.
-/// throws    UsageError if flags contradict each other; FileError if the file cannot be understood
+/// something counts. `vocabulary`: number of the model's tokens.
+/// throws    UsageError if flags contradict each other; FileError if the file cannot be understood,
+///           or has what cannot be
 Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& file,
-                     const Prompt& prompt);
+                     const Prompt& prompt, int vocabulary);
 
 }  // namespace sinter::detail::cli

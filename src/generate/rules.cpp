@@ -72,8 +72,10 @@ void apply_rules(std::span<float> logits, const WrittenText& text, const Samplin
     penalize_written(logits, all.subspan(text.prompt), options);
   if (options.no_repeat_ngram > 0)
     forbid_repeated_ngrams(logits, all, std::size_t(options.no_repeat_ngram));
-  for (const auto& word : options.bad_words)
-    if (leads_to(all, word)) forbid(logits, Tokens(word).last(1));
+  for (const auto& word : options.bad_words) {
+    const bool is_end = word.size() == 1 && std::ranges::count(text.ends, word[0]) > 0;
+    if (!is_end && leads_to(all, word)) forbid(logits, Tokens(word).last(1));
+  }
   if (text.written() < options.min_new_tokens) forbid(logits, text.ends);
   if (text.written() == 0 && !options.forced_first.empty())
     forbid_others(logits, options.forced_first);

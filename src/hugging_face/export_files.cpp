@@ -117,18 +117,6 @@ bool generates(const Json& config) {
   return std::ranges::any_of(ends, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-/// The generation_config.json of a model whose origin has none, as transformers makes it.
-Json generation_of(const Json& config) {
-  Json generation{{"_from_model_config", true}};
-  for (const char* key :
-       {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id",
-        "forced_bos_token_id", "forced_eos_token_id", "bad_words_ids", "max_length", "min_length",
-        "num_beams", "length_penalty", "no_repeat_ngram_size", "early_stopping", "do_sample",
-        "temperature", "top_k", "top_p", "repetition_penalty"})
-    if (has(config, key)) generation[key] = config[key];
-  return generation;
-}
-
 /// The number of tokens that a model reads at once; 0 if its config does not say it.
 std::int64_t positions_in(const Json& config) {
   // RoBERTa's rows up to that of the padding's id are of no position.
@@ -141,6 +129,17 @@ std::int64_t positions_in(const Json& config) {
 }
 
 }  // namespace
+
+Origin::Json generation_of(const Origin::Json& config) {
+  Json generation{{"_from_model_config", true}};
+  for (const char* key :
+       {"bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id",
+        "forced_bos_token_id", "forced_eos_token_id", "bad_words_ids", "max_length", "min_length",
+        "num_beams", "length_penalty", "no_repeat_ngram_size", "early_stopping", "do_sample",
+        "temperature", "top_k", "top_p", "repetition_penalty"})
+    if (has(config, key)) generation[key] = config[key];
+  return generation;
+}
 
 void write_export_files(const ExportParts& parts, const std::string& own, const fs::path& into) {
   const std::vector<TokenInUse> tokens = tokens_in_use(parts.origin);

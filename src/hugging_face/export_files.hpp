@@ -15,9 +15,13 @@ struct ExportParts {
   Origin origin{};
   std::string dtype = "";  // of the weights, such as "bfloat16"; empty for that of the masters
   std::vector<std::string> classes =
-      {};              // names of the classes in the data; empty if these have none
+      {};                      // names of the classes in the data; empty if these have none
+  bool special_tokens = true;  // false if the model knows texts without those around them
   bool bytes = false;  // true if the model's tokens are bytes, and `origin` has no tokenizer
 };
+
+/// The generation_config.json of a model whose origin has none, as transformers makes it of config.json.
+Origin::Json generation_of(const Origin::Json& config);
 
 /// Writes the files into a folder. `config` is the recipe's config.json, or empty if Hugging Face
 /// does not have the architecture; then only the tokenizer is written.

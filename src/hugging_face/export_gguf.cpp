@@ -16,8 +16,9 @@ std::string export_gguf(const ExportParts& parts, const Origin::Json& config,
         "--gguf: no tokenizer is known, and llama.cpp reads it from the file. Name the one that "
         "the model was trained with: --tokenizer PATH.");
   const auto vocabulary = config.at("vocab_size").get<std::int64_t>();
-  GgufTokenizer tokenizer =
-      parts.bytes ? gguf_byte_tokenizer(vocabulary) : gguf_tokenizer(parts.origin, vocabulary);
+  GgufTokenizer tokenizer = parts.bytes
+                                ? gguf_byte_tokenizer(vocabulary)
+                                : gguf_tokenizer(parts.origin, vocabulary, parts.special_tokens);
   std::vector<GgufEntry>& entries = model.entries;
   entries.push_back({"general.name", file.stem().string()});
   entries.insert(entries.end(), std::make_move_iterator(tokenizer.entries.begin()),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "files/json.hpp"
 #include "model/config.hpp"
@@ -63,6 +64,9 @@ class Reader {
  private:
   template <class Whole>
   static Whole whole_of(std::string_view key, const Json& value) try {
+    if (const double number = value.is_number_float() ? value.get<double>() : 0.5;
+        number == std::trunc(number) && std::abs(number) < 0x1p53)
+      return integer_of<Whole>(Json(std::int64_t(number)), key);
     return integer_of<Whole>(value, key);
   } catch (const JsonError&) {
     refuse(key, value, "a whole number, or a list of them where the key has several");
@@ -95,37 +99,19 @@ void read_stops(Reader& file, GenerationConfig& into) {
   if (!stops) return;
   const Json list = stops->is_array() ? *stops : Json::array({*stops});
   for (const Json& stop : list) {
-    if (!stop.is_string()) Reader::refuse("stop_strings", stop, "a text, or a list of texts");
+    if (!stop.is_string() || stop.get_ref<const std::string&>().empty())
+      Reader::refuse("stop_strings", stop, "a text that is not empty, or a list of such texts");
     into.stops.push_back(stop.get<std::string>());
   }
 }
 
-/// Forgets keys that have no effect, and says so.
-void leave_out(GenerationConfig& config, std::initializer_list<std::string_view> names,
-               std::string_view why) {
-  for (std::string_view name : names) {
-    const auto found = std::ranges::find(config.set, name);
-    if (found == config.set.end()) continue;
-    config.set.erase(found);
-    config.left_out.push_back(fmt::format("{} has no effect: {}", name, why));
-  }
-}
-
-/// Reads `do_sample`, and takes out what it leaves without effect.
+/// Reads whether the likeliest token is always taken.
 void read_mode(Reader& file, GenerationConfig& into) {
   const Json* sample = file.take("do_sample");
   if (!sample) return;
   if (!sample->is_boolean()) Reader::refuse("do_sample", *sample, "true or false");
   std::erase(into.set, "do_sample");
-  if (sample->get<bool>()) return;
-  leave_out(into, {"temperature", "top_k", "top_p", "min_p", "typical_p"},
-            "do_sample is false, so that the likeliest token is taken.");
-  SamplingOptions& options = into.sampling;
-  options.temperature = 0;
-  options.top_k = 0;
-  options.top_p = options.typical_p = 1;
-  options.min_p = 0;
-  into.set.emplace_back("temperature");
+  into.likeliest = !sample->get<bool>();
 }
 
 /// Names of what Sinter does not have, with the values by which they change nothing.
@@ -180,6 +166,8 @@ GenerationConfig read_generation_config(const nlohmann::ordered_json& json) {
   file.whole("min_new_tokens", options.min_new_tokens);
   file.whole("min_length", config.min_length);
   file.whole("max_new_tokens", config.max_new_tokens);
+  if (config.max_new_tokens && *config.max_new_tokens < 1)
+    Reader::refuse("max_new_tokens", json["max_new_tokens"], "at least 1");
   file.whole("max_length", config.max_length);
   file.tokens("eos_token_id", config.ends);
   read_sequences(file, config);

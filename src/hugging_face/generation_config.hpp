@@ -15,6 +15,7 @@ namespace sinter::detail::hugging_face {
 /// A generation_config.json in Sinter's words. What the file does not set has Sinter's default.
 struct GenerationConfig {
   SamplingOptions sampling{};
+  bool likeliest = false;  // true if it says that the likeliest token is always taken
   std::optional<std::int64_t> max_new_tokens{};            // tokens to write
   std::optional<std::int64_t> max_length{}, min_length{};  // tokens of prompt and text together
   std::vector<std::int32_t> ends{};                        // tokens that end a text
@@ -25,8 +26,7 @@ struct GenerationConfig {
   bool sets(std::string_view name) const;
 };
 
-/// Reads the object of a generation_config.json; null is an empty one. `do_sample: false` is a
-/// temperature of 0, and what then has no effect is left out.
+/// Reads the object of a generation_config.json; null is an empty one.
 /// throws    FileError, with the key, what it is and what it must be, if a value is of another type
 GenerationConfig read_generation_config(const nlohmann::ordered_json& json);
 

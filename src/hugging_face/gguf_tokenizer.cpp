@@ -186,39 +186,17 @@ BpeParts added_beside(const Origin& origin) {
   return parts;
 }
 
-/// Whether a text begins with the first token, or ends with the last, where the model reads it.
-struct Ends {
-  bool first = false, last = false;
-};
-Ends ends_of(const Origin& origin, const Parsed& settings,
-             const std::map<std::string, std::string>& texts) {
-  Ends ends{.first = origin.file("tokenizer.json").empty() && origin.file("vocab.json").empty()};
-  if (const std::string whole = content(origin, "tokenizer.json"); !whole.empty()) {
-    const Parsed json = parse_large_json(whole);
-    std::vector<const Parsed*> parts;
-    if (json.contains("post_processor"))
-      parts = flattened(json["post_processor"], "processors", "its post_processor");
-    for (const Parsed* part : parts) {
-      if (!part->is_object() || !part->contains("single") || !(*part)["single"].is_array())
-        continue;
-      const Parsed& single = (*part)["single"];
-      auto is_token = [&](const Parsed& at, const char* use) {
-        const auto text = texts.find(use);
-        return text != texts.end() && at.is_object() && at.contains("SpecialToken") &&
-               at["SpecialToken"].value("id", "") == text->second;
-      };
-      if (single.empty()) continue;
-      ends.first = is_token(single.front(), "bos");
-      ends.last = single.size() > 1 && is_token(single.back(), "eos");
-    }
-  }
-  auto said = [&](const char* key, bool& end) {
-    if (settings.is_object() && settings.contains(key) && settings[key].is_boolean())
-      end = settings[key].get<bool>();
-  };
-  said("add_bos_token", ends.first);
-  said("add_eos_token", ends.last);
-  return ends;
+/// True if texts have this token at one of their ends, and false if they have none there.
+/// throws    ArgumentError if they have others, which GGUF cannot say
+bool has_alone(const std::vector<std::int32_t>& there,
+               const std::map<std::string, std::int64_t>& ids, const std::string& use,
+               std::string_view where) {
+  if (there.empty()) return false;
+  const auto id = ids.find(use);
+  if (there.size() == 1 && id != ids.end() && id->second == there.front()) return true;
+  refuse_tokenizer(
+      fmt::format("its files put {} tokens {} a text, and GGUF can say only whether {} is there",
+                  there.size(), where, use));
 }
 
 /// The first whole number under a key, which may be a list of them.
@@ -231,17 +209,15 @@ std::optional<std::int64_t> id_in(const Origin::Json& config, const std::string&
 }
 
 /// Adds the ids of special tokens, whether texts begin and end with them, and the template of chats.
-void add_settings(const Origin& origin, std::int64_t vocabulary, GgufTokenizer& tokenizer) {
+void add_settings(const Origin& origin, std::int64_t vocabulary, bool special_tokens,
+                  GgufTokenizer& tokenizer) {
   constexpr std::pair<const char*, const char*> keys[]{
       {"bos", "bos_token_id"},       {"eos", "eos_token_id"},     {"unk", "unknown_token_id"},
       {"sep", "seperator_token_id"}, {"pad", "padding_token_id"}, {"mask", "mask_token_id"}};
   std::vector<GgufEntry>& entries = tokenizer.entries;
   std::map<std::string, std::int64_t> ids;
-  std::map<std::string, std::string> texts;
-  for (const TokenInUse& token : tokens_in_use(origin)) {
-    texts.emplace(token.use, token.text);
+  for (const TokenInUse& token : tokens_in_use(origin))
     if (token.id) ids.emplace(token.use, *token.id);
-  }
   for (const auto& [use, key] : keys)
     if (const auto id = id_in(origin.config, std::string(use) + "_token_id")) ids.emplace(use, *id);
   ids.merge(tokenizer.ids);
@@ -251,9 +227,10 @@ void add_settings(const Origin& origin, std::int64_t vocabulary, GgufTokenizer& 
       entries.push_back({fmt::format("tokenizer.ggml.{}", key), std::uint32_t(id->second)});
   const std::string text = content(origin, "tokenizer_config.json");
   const Parsed settings = text.empty() ? Parsed() : parse_large_json(text);
-  const Ends ends = ends_of(origin, settings, texts);
-  entries.push_back({"tokenizer.ggml.add_bos_token", ends.first && ids.contains("bos")});
-  entries.push_back({"tokenizer.ggml.add_eos_token", ends.last && ids.contains("eos")});
+  Tokenizer own = load_tokenizer(origin.tokenizer_path);
+  if (!special_tokens) own.before.clear(), own.behind.clear();
+  entries.push_back({"tokenizer.ggml.add_bos_token", has_alone(own.before, ids, "bos", "before")});
+  entries.push_back({"tokenizer.ggml.add_eos_token", has_alone(own.behind, ids, "eos", "behind")});
   std::string chat = content(origin, "chat_template.jinja");
   if (settings.is_object() && settings.contains("chat_template") &&
       settings["chat_template"].is_string())
@@ -263,7 +240,8 @@ void add_settings(const Origin& origin, std::int64_t vocabulary, GgufTokenizer& 
 
 }  // namespace
 
-GgufTokenizer gguf_tokenizer(const Origin& origin, std::int64_t vocabulary) try {
+GgufTokenizer gguf_tokenizer(const Origin& origin, std::int64_t vocabulary,
+                             bool special_tokens) try {
   std::optional<BpeParts> bpe = bpe_of(origin);
   const std::string model = content(origin, "tokenizer.model");
   GgufTokenizer result;
@@ -280,7 +258,7 @@ GgufTokenizer gguf_tokenizer(const Origin& origin, std::int64_t vocabulary) try 
     refuse_tokenizer(
         "the tokenizer is neither a BPE over bytes nor a tokenizer.model of SentencePiece");
   }
-  add_settings(origin, vocabulary, result);
+  add_settings(origin, vocabulary, special_tokens, result);
   return result;
 } catch (const TokenizerProblem& problem) {
   refuse_tokenizer(fmt::format("the tokenizer is not understood: {}", problem.what()));

@@ -19,9 +19,11 @@ struct GgufTokenizer {
 };
 
 /// Of an origin's tokenizer, for a model with so many ids. A BPE over bytes becomes "gpt2", one of
-/// SentencePiece becomes "llama".
+/// SentencePiece becomes "llama". `special_tokens` is false if the model was trained on texts without
+/// the tokens that the tokenizer's files put around them.
 /// throws    ArgumentError that names what llama.cpp does not do of this tokenizer; FileError
-GgufTokenizer gguf_tokenizer(const Origin& origin, std::int64_t vocabulary);
+GgufTokenizer gguf_tokenizer(const Origin& origin, std::int64_t vocabulary,
+                             bool special_tokens = true);
 
 /// Of a tokenizer whose tokens are bytes.
 GgufTokenizer gguf_byte_tokenizer(std::int64_t vocabulary);

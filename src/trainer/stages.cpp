@@ -151,7 +151,11 @@ std::optional<Evaluation> EvaluateStage::operator()(TrainerCore& trainer,
     std::optional<Evaluation> found = evaluate_all(trainer, held_out.source, stop);
     if (!found) return std::nullopt;
     if (found->loss.count == 0)
-      throw ArgumentError("The source for evaluation gave no batch. It must give some each time.");
+      throw ArgumentError(fmt::format(
+          "The data for evaluation{} have nothing to predict: their source gave no batch, or no "
+          "target in any, such as MaskedLm where a text has only special tokens. Give others by "
+          "--validation, or none by --eval-every 0.",
+          held_out.name.empty() ? "" : " '" + held_out.name + "'"));
     if (!whole) {
       whole = std::move(found);
       continue;

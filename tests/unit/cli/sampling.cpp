@@ -16,6 +16,10 @@ namespace {
 
 const Prompt prompt{.tokens = {1, 2, 3}};
 
+Sampling by(const SamplingFlags& flags, const Json& file) {
+  return sampling_by(flags, file, prompt, 100);
+}
+
 std::string origin_of(const Sampling& sampling, std::string_view name) {
   const auto found = std::ranges::find(sampling.settings, name, &Setting::name);
   return found == sampling.settings.end() ? "" : found->from;
@@ -24,7 +28,7 @@ std::string origin_of(const Sampling& sampling, std::string_view name) {
 }  // namespace
 
 TEST_CASE("without flags and a file, Sinter's defaults count") {
-  const Sampling found = sampling_by({}, {}, prompt);
+  const Sampling found = by({}, {});
   CHECK(found.tokens == 256);
   CHECK(found.options.temperature == .8);
   CHECK(found.options.top_k == 0);
@@ -39,7 +43,7 @@ TEST_CASE("flags count before the file, and the file before the defaults") {
                   {"top_p", .9},
                   {"max_length", 20},
                   {"min_length", 5}};
-  const Sampling found = sampling_by({.top_p = .5, .seed = 4}, file, prompt);
+  const Sampling found = by({.top_p = .5, .seed = 4}, file);
   CHECK(found.options.temperature == .6);
   CHECK(found.options.top_p == .5);
   CHECK(found.options.seed == 4);
@@ -51,12 +55,11 @@ TEST_CASE("flags count before the file, and the file before the defaults") {
   CHECK(found.text() ==
         "tokens 17 (generation_config.json), temperature 0.6 (generation_config.json), top_p 0.5 "
         "(flag), min_tokens 2 (generation_config.json), seed 4 (flag)");
-  CHECK(sampling_by({.tokens = 9}, file, prompt).tokens == 9);
+  CHECK(by({.tokens = 9}, file).tokens == 9);
 }
 
 TEST_CASE("a flag that asks for the likeliest token leaves the file's draws out, and says so") {
-  const Sampling found =
-      sampling_by({.temperature = 0.}, Json{{"do_sample", true}, {"top_p", .9}}, prompt);
+  const Sampling found = by({.temperature = 0.}, Json{{"do_sample", true}, {"top_p", .9}});
   CHECK(found.options.top_p == 1);
   REQUIRE(found.notes.size() == 1);
   CHECK(found.notes[0].starts_with("top_p of generation_config.json has no effect"));
@@ -64,32 +67,56 @@ TEST_CASE("a flag that asks for the likeliest token leaves the file's draws out,
 
 TEST_CASE("a flag that says how to draw counts where the file takes the likeliest token") {
   const Json greedy{{"do_sample", false}};
-  CHECK(sampling_by({}, greedy, prompt).options.temperature == 0);
-  const Sampling found = sampling_by({.top_p = .9}, greedy, prompt);
+  CHECK(by({}, greedy).options.temperature == 0);
+  const Sampling found = by({.top_p = .9}, greedy);
   CHECK(found.options.temperature == .8);
   CHECK(found.notes.size() == 1);
+  const Json both{{"do_sample", false}, {"top_p", .9}};
+  CHECK(by({}, both).options.top_p == 1);
+  CHECK(by({}, both).notes.size() == 1);
+  CHECK(by({.temperature = .7}, both).options.top_p == .9);
+  CHECK(by({.top_p = 1., .top_k = 0}, both).options.temperature == 0);  // they change nothing
 }
 
 TEST_CASE("flags that contradict each other are refused") {
-  CHECK_THROWS_WITH_AS(sampling_by({.temperature = 0., .top_p = .9}, {}, prompt),
+  CHECK_THROWS_WITH_AS(by({.temperature = 0., .top_p = .9}, {}),
                        doctest::Contains("--temperature 0 always takes the likeliest"), UsageError);
-  CHECK_THROWS_WITH_AS(sampling_by({.tokens = 3, .min_tokens = 4}, {}, prompt),
+  CHECK_THROWS_WITH_AS(by({.tokens = 3, .min_tokens = 4}, {}),
                        doctest::Contains("at least 4 tokens and of at most 3"), UsageError);
-  CHECK_NOTHROW(sampling_by({.temperature = 0., .top_k = 1}, {}, prompt));
+  CHECK_NOTHROW(by({.temperature = 0., .top_k = 1}, {}));
+  CHECK_NOTHROW(by({.temperature = 0., .top_p = 1.}, {}));
 }
 
 TEST_CASE("a first token is forced where the decoder begins") {
   const Json file{{"forced_bos_token_id", 7}, {"forced_eos_token_id", 2}};
-  const Sampling text = sampling_by({}, file, prompt);
+  const Sampling text = by({}, file);
   CHECK(text.options.forced_first.empty());
   CHECK(text.notes.size() == 1);
   CHECK(text.options.forced_last == std::vector<std::int32_t>{2});
-  const Sampling reply = sampling_by({}, file, {.tokens = {1, 2, 3}, .decoder = {2}});
+  const Sampling reply = sampling_by({}, file, {.tokens = {1, 2, 3}, .decoder = {2}}, 60000);
   CHECK(reply.options.forced_first == std::vector<std::int32_t>{7});
 }
 
 TEST_CASE("stops of flags replace those of the file") {
   const Json file{{"stop_strings", {"END"}}};
-  CHECK(sampling_by({}, file, prompt).stops == std::vector<std::string>{"END"});
-  CHECK(sampling_by({.stops = {"\n"}}, file, prompt).stops == std::vector<std::string>{"\n"});
+  CHECK(by({}, file).stops == std::vector<std::string>{"END"});
+  CHECK(by({.stops = {"\n"}}, file).stops == std::vector<std::string>{"\n"});
+}
+
+TEST_CASE("lengths of the file that cannot be are said, and left out") {
+  const Sampling longer = by({}, Json{{"max_length", 3}});
+  CHECK(longer.tokens == 256);
+  REQUIRE(longer.notes.size() == 1);
+  CHECK(longer.notes[0].starts_with("max_length 3 of generation_config.json has no effect"));
+  const Sampling shorter = by({.tokens = 4}, Json{{"min_length", 20}});
+  CHECK(shorter.options.min_new_tokens == 4);
+  CHECK(shorter.notes.size() == 1);
+}
+
+TEST_CASE("what the file says wrongly is refused by its name") {
+  CHECK_THROWS_WITH_AS(by({}, Json{{"top_p", 1.5}}),
+                       doctest::Contains("generation_config.json: The top-p is 1.5"), FileError);
+  CHECK_THROWS_WITH_AS(by({}, Json{{"suppress_tokens", {100}}}),
+                       doctest::Contains("generation_config.json: suppressed names the token 100"),
+                       FileError);
 }

@@ -56,6 +56,10 @@ TEST_CASE("bad words end nowhere, and a bias is added where its other tokens end
         Logits{11, -2, 2, 0, 4});
 }
 
+TEST_CASE("a bad word that ends the text is passed over, as transformers does") {
+  CHECK(after({.bad_words = {{4}, {2}}}, {1}, 1, -1, {4}) == Logits{1, -2, none, 0, 4});
+}
+
 TEST_CASE("a text does not end before its minimum") {
   CHECK(after({.min_new_tokens = 2}, {0, 1}, 1, -1, {2, 4}) == Logits{1, -2, none, 0, none});
   CHECK(after({.min_new_tokens = 2}, {0, 1, 1}, 2, -1, {2, 4}) == begun);

@@ -64,17 +64,18 @@ TEST_CASE("an encoder-decoder has forced tokens, and is told that beams are miss
   CHECK(found.left_out == Words{"num_beams 4 has no effect: Sinter does not have it."});
 }
 
-TEST_CASE(
-    "a model that does not sample takes the likeliest token, and leaves out what then has no "
-    "effect") {
+TEST_CASE("a model that does not sample says so, and keeps what it says of drawing") {
   const GenerationConfig found =
       read(R"({"do_sample": false, "temperature": 0.6, "top_p": 0.9, "repetition_penalty": 2})");
-  CHECK(found.sampling.temperature == 0);
-  CHECK(found.sampling.top_p == 1);
+  CHECK(found.likeliest);
+  CHECK(found.sampling.temperature == .6);
+  CHECK(found.sampling.top_p == .9);
   CHECK(found.sampling.repetition_penalty == 2);
-  CHECK(found.set == Words{"repetition_penalty", "temperature"});
-  CHECK(found.left_out.size() == 2);
-  CHECK(found.left_out[0].starts_with("temperature has no effect: do_sample is false"));
+  CHECK(!read(R"({"do_sample": true})").likeliest);
+}
+
+TEST_CASE("a whole number may have a decimal point") {
+  CHECK(read(R"({"top_k": 50.0})").sampling.top_k == 50);
 }
 
 TEST_CASE("what changes nothing is not reported") {
@@ -93,5 +94,7 @@ TEST_CASE("values of another type are refused with their key") {
   refuses(R"({"do_sample": 1})", R"("do_sample" is 1; expected true or false)");
   refuses(R"({"bad_words_ids": 3})", R"("bad_words_ids" is 3; expected a list of lists)");
   refuses(R"({"sequence_bias": [[1, 2, 3]]})", R"("sequence_bias" is [1,2,3])");
+  refuses(R"({"stop_strings": [""]})", R"("stop_strings" is "")");
+  refuses(R"({"max_new_tokens": 0})", R"("max_new_tokens" is 0; expected at least 1)");
   refuses(R"({"stop_strings": [1]})", R"("stop_strings" is 1; expected a text)");
 }

@@ -476,7 +476,12 @@ TEST_CASE("a BPE of SentencePiece is in GGUF with its scores, and with added tok
   CHECK(of("add_space_prefix") == GgufValue(true));
   CHECK(of("bos_token_id") == GgufValue(std::uint32_t(1)));
   CHECK(of("eos_token_id") == GgufValue(std::uint32_t(2)));
-  CHECK(of("add_bos_token") == GgufValue(true));
+  CHECK(of("add_bos_token") == GgufValue(false));  // as transformers, without add_bos_token
+  std::ofstream(folder / "tokenizer_config.json") << R"({"add_bos_token": true})";
+  const auto begun = hugging_face::gguf_tokenizer(parts_of(pieces + bpe + keeps).origin, 7).entries;
+  const auto begins = std::ranges::find(begun, "tokenizer.ggml.add_bos_token", &GgufEntry::key);
+  CHECK((begins != begun.end() && begins->value == GgufValue(true)));
+  std::filesystem::remove(folder / "tokenizer_config.json");
 
   auto refused = [&](const std::string& model) {
     const ExportParts parts = parts_of(model);
