@@ -58,9 +58,6 @@ std::vector<ChatMessage> alpaca_of(const std::string& instruction, const std::st
   return {alpaca_question(instruction, input), {ChatRole::assistant, output}};
 }
 
-const std::string& text_in(const Json& object, const std::string& name) {
-  return text_of(field(object, name), fmt::format("the field \"{}\"", name));
-}
 std::string alpaca_input(const Json& object) {
   return object.contains("input") ? text_in(object, "input") : "";
 }

@@ -34,6 +34,10 @@ const std::string& text_of(const Json& value, const std::string& what) {
   return value.get_ref<const std::string&>();
 }
 
+const std::string& text_in(const Json& object, const std::string& name) {
+  return text_of(field(object, name), fmt::format("the field \"{}\"", name));
+}
+
 namespace {
 
 std::vector<std::string> turns_of(const Json& object) {
@@ -51,10 +55,6 @@ std::vector<std::string> turns_of(const Json& object) {
     turns.push_back(text_of(turn[1], "the text of " + which));
   }
   return turns;
-}
-
-const std::string& text_in(const Json& object, const std::string& name) {
-  return text_of(field(object, name), fmt::format("the field \"{}\"", name));
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ const Json& field(const Json& object, const std::string& name);
 /// A value that is a text; `what` names it.
 /// throws    BadRecord
 const std::string& text_of(const Json& value, const std::string& what);
+/// A field of an object that is a text.
+/// throws    BadRecord
+const std::string& text_in(const Json& object, const std::string& name);
 /// Goes through the lines of a file that are not blank.
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of);
