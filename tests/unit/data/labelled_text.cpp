@@ -157,9 +157,13 @@ TEST_CASE("a label may be a number, or several") {
   CHECK(numbers<Line>("{\"score\": 4, \"text\": \"\"}\n{\"score\": [5], \"text\": \"\"}") ==
         "4.00 |5.00 |");
   CHECK(Score::unit.many == "numbers");
-  for (const char* bad : {"", "x", "1x", "1 2", "inf", "nan", "1e99", " 1", "1,5"}) {
+  for (const char* bad : {"", "x", "1x", "1 2", "inf", "nan", "1e99", "+", "+-1", "1,5"}) {
     CAPTURE(bad);
     refuses_numbers<Score>("score\ttext\n" + std::string(bad) + "\ta\n", "and not a number");
+  }
+  for (const char* good : {"1", " 1", "1 ", "+1", "1.0", "1e0"}) {
+    CAPTURE(good);
+    CHECK(numbers<Score>("score\ttext\n" + std::string(good) + "\ta\n") == "1.00 |");
   }
   for (const char* bad : {"[1]", "[1, 2, 3]", "1", "[1, \"2\"]", "null", "[1, 1e99]", "[[1], 2]"}) {
     CAPTURE(bad);

@@ -454,44 +454,55 @@ std::string piece(const std::string& text, float score, int kind) {
 }
 
 TEST_CASE("a BPE of SentencePiece is in GGUF with its scores, and with added tokens") {
-  const std::string pieces = piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3) +
-                             piece("<0x41>", 0, 6) + piece("\u2581a", -1.5f, 1);
-  const std::string bpe = field(2, std::string{3 << 3, 2}), keeps = field(3, field(4, false));
+  std::string pieces = piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3);
+  std::vector<std::string> tokens{"<unk>", "<s>", "</s>"};
+  for (int byte = 0; byte < 256; ++byte) {
+    tokens.push_back(fmt::format("<0x{:02X}>", byte));
+    pieces += piece(tokens.back(), 0, 6);
+  }
+  pieces += piece("\u2581a", -1.5f, 1);
+  tokens.insert(tokens.end(), {"\u2581a", "<call>", "[PAD261]"});
+  std::vector<std::int32_t> kinds(262, 6);
+  std::vector<float> scores(262, 0);
+  kinds[0] = 2, kinds[1] = kinds[2] = 3, kinds[259] = 1, kinds[260] = 4, kinds[261] = 5;
+  scores[259] = -1.5f, scores[260] = -1000, scores[261] = -10000;
+  const std::string bpe = field(2, std::string{3 << 3, 2, char(0x98), 2, 1}),
+                    keeps = field(3, field(4, false));
   const TemporaryFolder folder;
   auto parts_of = [&](const std::string& model) {
     std::ofstream(folder / "tokenizer.model", std::ios::binary) << model;
     return with_tokenizer(folder.path());
   };
-  std::ofstream(folder / "added_tokens.json") << R"({"<call>": 5})";
+  std::ofstream(folder / "added_tokens.json") << R"({"<call>": 260})";
   const auto entries =
-      hugging_face::gguf_tokenizer(parts_of(pieces + bpe + keeps).origin, 7).entries;
+      hugging_face::gguf_tokenizer(parts_of(pieces + bpe + keeps).origin, 262).entries;
   std::map<std::string, GgufValue> all;
   for (const GgufEntry& entry : entries) all[entry.key] = entry.value;
   const auto of = [&](const char* key) { return all.at(std::string("tokenizer.ggml.") + key); };
   CHECK(of("model") == GgufValue("llama"));
-  CHECK(of("tokens") == GgufValue(std::vector<std::string>{"<unk>", "<s>", "</s>", "<0x41>",
-                                                           "\u2581a", "<call>", "[PAD6]"}));
-  CHECK(of("token_type") == GgufValue(std::vector<std::int32_t>{2, 3, 3, 6, 1, 4, 5}));
-  CHECK(of("scores") == GgufValue(std::vector<float>{0, 0, 0, 0, -1.5f, -1000, -10000}));
+  CHECK(of("tokens") == GgufValue(tokens));
+  CHECK(of("token_type") == GgufValue(kinds));
+  CHECK(of("scores") == GgufValue(scores));
   CHECK(of("add_space_prefix") == GgufValue(true));
   CHECK(of("bos_token_id") == GgufValue(std::uint32_t(1)));
   CHECK(of("eos_token_id") == GgufValue(std::uint32_t(2)));
   CHECK(of("add_bos_token") == GgufValue(false));  // as transformers, without add_bos_token
   std::ofstream(folder / "tokenizer_config.json") << R"({"add_bos_token": true})";
-  const auto begun = hugging_face::gguf_tokenizer(parts_of(pieces + bpe + keeps).origin, 7).entries;
+  const auto begun =
+      hugging_face::gguf_tokenizer(parts_of(pieces + bpe + keeps).origin, 262).entries;
   const auto begins = std::ranges::find(begun, "tokenizer.ggml.add_bos_token", &GgufEntry::key);
   CHECK((begins != begun.end() && begins->value == GgufValue(true)));
   std::filesystem::remove(folder / "tokenizer_config.json");
 
   auto refused = [&](const std::string& model) {
     const ExportParts parts = parts_of(model);
-    return message_of<ArgumentError>([&] { hugging_face::gguf_tokenizer(parts.origin, 7); });
+    return message_of<ArgumentError>([&] { hugging_face::gguf_tokenizer(parts.origin, 262); });
   };
   CHECK(has(refused(pieces + keeps), "Unigram"));
   CHECK(has(refused(pieces + bpe), "removes blanks"));
   CHECK(
       has(refused(pieces + bpe + keeps + piece("b", -2, 1) + piece("c", -3, 1) + piece("d", -4, 1)),
-          "the tokenizer has 8 tokens, and the model's vocabulary is 7"));
+          "the tokenizer has 263 tokens, and the model's vocabulary is 262"));
 }
 
 TEST_CASE("a tokenizer that llama.cpp does not have is refused by what it does") {
