@@ -3,6 +3,8 @@
 // does the package gguf, where SINTER_PYTHON has it.
 #include "files/gguf.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>
