@@ -208,7 +208,7 @@ Json value_of(const Flag& flag, const std::vector<std::string>* texts) {
   if (flag.optional() && (!texts || texts->front().empty())) return texts != nullptr;
   if (!texts && flag.usual.empty()) return nullptr;
   if (texts && flag.many()) return *texts;
-  const std::string text = texts ? texts->front() : std::string(flag.usual);
+  std::string text = texts ? texts->front() : std::string(flag.usual);
   if (!flag.takes_number()) return text;
   if (Json whole = Json::parse(text, nullptr, false); whole.is_number()) return whole;
   return number_of<double>(std::string(flag.name), text, Range());  // such as ".5"
