@@ -2,6 +2,7 @@
 // What models learn of labels, by their options `labels` and `label_kind`.
 #pragma once
 #include "sinter/base/label_kind.hpp"
+#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/binary_cross_entropy.hpp"
 #include "sinter/layer/loss.hpp"
 
