@@ -83,6 +83,7 @@ SINTER_STUB_S(attention_forward(Stream&, Input<T>, Tensor<T>, Tensor<S>, Sequenc
                                 Dropout))
 SINTER_STUB_S(attention_backward(Stream&, Input<T>, Input<T>, Input<T>, Input<S>, Tensor<T>,
                                  Sequences, AttentionSpan, S*, Dropout))
+SINTER_STUB(cached_attention(Stream&, Input<T>, Tensor<T>, Cache<T>, Sequences, int, int))
 SINTER_STUB_G(linear_cross_entropy(Stream&, Input<T>, Input<T>, Ids, Output<S>, Tensor<T>,
                                    Tensor<G>, double, Tensor<S>, const LossOptions<S>&))
 #undef SINTER_STUB

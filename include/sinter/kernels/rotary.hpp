@@ -73,6 +73,7 @@ inline constexpr int max_rotary_width = 8192;
 /// longest sequence, with θ_i the angle of number i. The factor a is yarn's, and 1 without yarn.
 /// Both are rounded once from double precision. table: at least one row for each position × d. d is
 /// even and at most max_rotary_width, and not 2 with dynamic scaling. Further rows stay as they are.
+/// If sequences continue texts, the table instead has a row for each of their rows.
 template <class S>
 void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Tensor<S> table);
 

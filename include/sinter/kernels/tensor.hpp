@@ -82,6 +82,9 @@ struct Sequences {
   const std::int32_t* starts = nullptr;
   int count = 0;  ///< number of sequences
   int total = 0;  ///< rows of all sequences together: starts[count], but in the host's memory
+  /// If not null, each sequence continues a text: the number of rows that come before its first, in
+  /// device memory. They count in positions.
+  const std::int32_t* before = nullptr;
 
   constexpr Sequences() = default;
   /// requires  rows_of_all == at[sequences]

@@ -86,8 +86,8 @@ void position_forward(Stream& stream, Input<T> x, Input<T> table, Sequences sequ
     int s = int(std::upper_bound(starts, starts + sequences.count, begin) - starts) - 1;
     for (std::int64_t r = begin; r < end; ++r) {
       while (starts[s + 1] <= r) ++s;  // empty sequences are passed over
-      add_range(x.data + r * width, table.data + (r - starts[s]) * width, y.data + r * width,
-                width);
+      const std::int64_t position = r - starts[s] + (sequences.before ? sequences.before[s] : 0);
+      add_range(x.data + r * width, table.data + position * width, y.data + r * width, width);
     }
   });
 }

@@ -88,15 +88,15 @@ double frequency(const RotaryAngles& angles, int i, int depth) {
   return (1 - share) * slow + share * plain;
 }
 
-/// Calls body(row, place in its sequence) for all rows, in parts.
+/// Calls body(row, row of the table that has its angles) for all rows, in parts.
 template <class F>
-void for_each_place(Stream& stream, Sequences sequences, int columns, const F& body) {
+void for_each_row(Stream& stream, Sequences sequences, int columns, const F& body) {
   const std::int32_t* starts = sequences.starts;
   split_rows(stream, sequences.rows(), columns, [&](int begin, int end) {
     int s = int(std::upper_bound(starts, starts + sequences.count, begin) - starts) - 1;
     for (std::int64_t r = begin; r < end; ++r) {
       while (starts[s + 1] <= r) ++s;  // empty sequences are passed over
-      body(r, r - starts[s]);
+      body(r, sequences.before ? r : r - starts[s]);
     }
   });
 }
@@ -111,16 +111,24 @@ void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Ten
   const RotaryAngles angles = angles_of(rotary, depth);
   double frequencies[max_rotary_width / 2];
   for (int i = 0; i < half; ++i) frequencies[i] = frequency(angles, i, depth);
-  int places = 0;
+  const auto fill = [&](std::int64_t row, std::int64_t position) {
+    for (int i = 0; i < half; ++i) {
+      const double angle = double(position) * frequencies[i];
+      table.data[row * depth + i] = S(angles.amplitude * std::cos(angle));
+      table.data[row * depth + half + i] = S(angles.amplitude * std::sin(angle));
+    }
+  };
+  const std::int32_t *starts = sequences.starts, *before = sequences.before;
+  if (before) {
+    for (int s = 0; s < sequences.count; ++s)
+      for (int r = starts[s]; r < starts[s + 1]; ++r) fill(r, before[s] + r - starts[s]);
+    return;
+  }
+  int positions = 0;
   for (int s = 0; s < sequences.count; ++s)
-    places = std::max(places, sequences.starts[s + 1] - sequences.starts[s]);
-  split_rows(stream, places, cost * half, [&](int begin, int end) {
-    for (std::int64_t p = begin; p < end; ++p)
-      for (int i = 0; i < half; ++i) {
-        const double angle = double(p) * frequencies[i];
-        table.data[p * depth + i] = S(angles.amplitude * std::cos(angle));
-        table.data[p * depth + half + i] = S(angles.amplitude * std::sin(angle));
-      }
+    positions = std::max(positions, starts[s + 1] - starts[s]);
+  split_rows(stream, positions, cost * half, [&](int begin, int end) {
+    for (std::int64_t p = begin; p < end; ++p) fill(p, p);
   });
 }
 
@@ -129,8 +137,8 @@ void rotary_forward(Stream& stream, Input<T> q, Input<T> k, Input<T> v, Tensor<S
                     Sequences sequences, Tensor<T> y) {
   const auto on_row = kernel::table<T>();
   const int depth = table.columns;
-  for_each_place(stream, sequences, y.columns, [&](std::int64_t r, std::int64_t place) {
-    const S* angles = table.data + place * depth;
+  for_each_row(stream, sequences, y.columns, [&](std::int64_t r, std::int64_t at) {
+    const S* angles = table.data + at * depth;
     T* to = y.data + r * y.columns;
     for (const auto& x : {q, k}) {
       on_row.turn(x.data + r * x.columns, angles, to, x.columns / depth, depth, false, false);
@@ -145,8 +153,8 @@ void rotary_backward(Stream& stream, Input<T> dy, int q_columns, int k_columns, 
                      Sequences sequences, Tensor<T> dq, Tensor<T> dk, Tensor<T> dv) {
   const auto on_row = kernel::table<T>();
   const int depth = table.columns;
-  for_each_place(stream, sequences, dy.columns, [&](std::int64_t r, std::int64_t place) {
-    const S* angles = table.data + place * depth;
+  for_each_row(stream, sequences, dy.columns, [&](std::int64_t r, std::int64_t at) {
+    const S* angles = table.data + at * depth;
     const T* from = dy.data + r * dy.columns;
     auto turn_back = [&](const Tensor<T>& dx, const T* x, int columns) {
       if (dx) on_row.turn(x, angles, dx.data + r * columns, columns / depth, depth, true, dx.add);
@@ -161,8 +169,8 @@ void rotary_backward(Stream& stream, Input<T> dy, int q_columns, int k_columns, 
 template <class T, class S>
 void add_sinusoids(Stream& stream, Input<T> x, Tensor<S> table, Sequences sequences, Tensor<T> y) {
   const int width = y.columns, half = width / 2;
-  for_each_place(stream, sequences, width, [&](std::int64_t r, std::int64_t place) {
-    const S *cosines = table.data + place * width, *sines = cosines + half;
+  for_each_row(stream, sequences, width, [&](std::int64_t r, std::int64_t at) {
+    const S *cosines = table.data + at * width, *sines = cosines + half;
     const T* from = x.data + r * width;
     T* to = y.data + r * width;
     for (int i = 0; i < half; ++i) {

@@ -29,11 +29,10 @@ __global__ void add_rows(const T* x, const std::int32_t* ids, const T* table, T*
 }
 
 template <class T>
-__global__ void add_positions(const T* x, const T* table, const std::int32_t* starts, int count,
-                              T* y, int width, std::int64_t n) {
+__global__ void add_positions(const T* x, const T* table, Sequences sequences, T* y, int width,
+                              std::int64_t n) {
   for_each_element(n, [=](std::int64_t i) {
-    const std::int64_t row = i / width;
-    const std::int64_t position = row - starts[sequence_of(starts, count, int(row))];
+    const std::int64_t row = i / width, position = position_of(sequences, int(row));
     y[i] = T(Wide<T>(x[i]) + Wide<T>(table[position * width + (i - row * width)]));
   });
 }
@@ -134,8 +133,8 @@ void embedding_backward(Stream& stream, Input<std::int32_t> ids, Tensor<const T>
 template <class T>
 void position_forward(Stream& stream, Input<T> x, Input<T> table, Sequences sequences,
                       Tensor<T> y) {
-  launch(stream, grid_of_elements(y.size()), add_positions<T>, x.data, table.data, sequences.starts,
-         sequences.count, y.data, int(y.columns), y.size());
+  launch(stream, grid_of_elements(y.size()), add_positions<T>, x.data, table.data, sequences,
+         y.data, int(y.columns), y.size());
 }
 
 template <class T, class G>

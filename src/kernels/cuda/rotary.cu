@@ -43,16 +43,23 @@ __global__ void find_longest(Sequences sequences, std::int32_t* longest) {
   if (threadIdx.x == 0) *longest = most;
 }
 
-/// A thread computes one angle at every stride-th position.
+/// The row of the table that has a row's angles.
+__device__ __forceinline__ int angles_row(const Sequences& sequences, int row) {
+  return sequences.before ? row : position_of(sequences, row);
+}
+
+/// A thread computes one angle in every stride-th row of the table.
 template <class S>
-__global__ void fill_table(Argument<RotaryAngles> angles, const std::int32_t* places, S* table,
-                           int depth) {
+__global__ void fill_table(Argument<RotaryAngles> angles, Sequences sequences,
+                           const std::int32_t* longest, S* table, int depth) {
   const int half = depth / 2, i = int(blockIdx.x) * warp + int(threadIdx.x);
   if (i >= half) return;
   const double turn = frequency(*angles, i, depth), amplitude = angles->amplitude;
   const int stride = int(gridDim.y * blockDim.y);
-  for (int p = int(blockIdx.y * blockDim.y + threadIdx.y); p < *places; p += stride) {
-    S* row = table + std::int64_t(p) * depth;
+  const int rows = sequences.before ? sequences.total : *longest;
+  for (int r = int(blockIdx.y * blockDim.y + threadIdx.y); r < rows; r += stride) {
+    const int p = sequences.before ? position_of(sequences, r) : r;
+    S* row = table + std::int64_t(r) * depth;
     row[i] = S(amplitude * cos(p * turn));
     row[half + i] = S(amplitude * sin(p * turn));
   }
@@ -91,7 +98,7 @@ __global__ void forward_rows(Parts<const T> x, const S* table, int depth, Sequen
                              T* y) {
   const int row = row_of_warp();
   if (row >= sequences.total) return;
-  const S* angles = table + std::int64_t(place_of(sequences, row)) * depth;
+  const S* angles = table + std::int64_t(angles_row(sequences, row)) * depth;
   T* to = y + std::int64_t(row) * x.columns();
   turn_heads(x.row_of(x.q, row, x.q_columns), angles, to, x.q_columns, depth, S(1), false);
   to += x.q_columns;
@@ -106,7 +113,7 @@ __global__ void backward_rows(const T* dy, const S* table, int depth, Sequences 
                               Parts<T> dx) {
   const int row = row_of_warp();
   if (row >= sequences.total) return;
-  const S* angles = table + std::int64_t(place_of(sequences, row)) * depth;
+  const S* angles = table + std::int64_t(angles_row(sequences, row)) * depth;
   const T* from = dy + std::int64_t(row) * dx.columns();
   turn_heads(from, angles, dx.row_of(dx.q, row, dx.q_columns), dx.q_columns, depth, S(-1),
              dx.add_q);
@@ -124,7 +131,7 @@ template <class T, class S>
 __global__ void add_to_halves(const T* x, const S* table, int width, Sequences sequences, T* y) {
   const int row = row_of_warp(), half = width / 2;
   if (row >= sequences.total) return;
-  const S* angles = table + std::int64_t(place_of(sequences, row)) * width;
+  const S* angles = table + std::int64_t(angles_row(sequences, row)) * width;
   const std::int64_t at = std::int64_t(row) * width;
   for_each_column(
       width, [=](int c) { y[at + c] = T(S(x[at + c]) + angles[c < half ? half + c : c - half]); });
@@ -141,8 +148,8 @@ void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Ten
   const unsigned across = blocks_of(table.columns / 2, warp);
   const unsigned down = std::clamp(blocks_of(sequences.total, rows), 1u, max_row_blocks);
   launch(stream, {{across, down}, {warp, rows}}, fill_table<S>,
-         stream.device().argument(angles_of(rotary, int(table.columns))), longest, table.data,
-         int(table.columns));
+         stream.device().argument(angles_of(rotary, int(table.columns))), sequences, longest,
+         table.data, int(table.columns));
 }
 
 template <class T, class S>

@@ -26,10 +26,11 @@ __device__ __forceinline__ int sequence_of(const std::int32_t* starts, int count
   return last_at_most(count, row, [=](int s) { return starts[s]; });
 }
 
-/// The place of a row in its sequence, from 0.
+/// The position of a row in its text, from 0.
 /// requires  some sequence has the row
-__device__ __forceinline__ int place_of(const Sequences& sequences, int row) {
-  return row - sequences.starts[sequence_of(sequences.starts, sequences.count, row)];
+__device__ __forceinline__ int position_of(const Sequences& sequences, int row) {
+  const int s = sequence_of(sequences.starts, sequences.count, row);
+  return row - sequences.starts[s] + (sequences.before ? sequences.before[s] : 0);
 }
 
 }  // namespace sinter::kernel
