@@ -183,8 +183,7 @@ class Binder {
     const Touches& phase = model.plan(u).at(p);
     for (const LayerCall& planned : model.layer_calls.subspan(phase.first_call, phase.calls)) {
       const Node& node = model.nodes[model.block(u).first_node + planned.node];
-      BoundCall made{planned.backward ? node.layer->backward : node.layer->forward,
-                     bind_call(u, p, node, planned)};
+      BoundCall made{function_of(*node.layer, planned), bind_call(u, p, node, planned)};
       if (node.layer->unplanned) give_object(made.call, *node.layer, u, p, planned.node);
       if (again) {
         merge(bound.calls[call].call, made.call);
@@ -193,6 +192,11 @@ class Binder {
       }
       ++call;
     }
+  }
+
+  static void (*function_of(const Layer& layer, const LayerCall& planned))(const Call&) {
+    if (planned.extends) return layer.extend;
+    return planned.backward ? layer.backward : layer.forward;
   }
 
   /// Gives a call the object that all calls of the same use in this program share.
@@ -268,9 +272,17 @@ class Binder {
     for (int k = 0; k < layer.saved_count; ++k) call.saved[k] = operand(u, planned.saved[k]);
     bind_parameters(call, u, p, node, planned.backward);
     call.scratch = operand(u, planned.scratch).data;
+    call.cache = cache_of(u, node, planned.cache);
     call.now = &now;
     call.dropout_site = std::uint32_t(u) * 256 + std::uint32_t(planned.node);
     return call;
+  }
+
+  BoundCache cache_of(int u, const Node& node, const CachePlace& place) const {
+    if (place.offset < 0) return {};
+    std::byte* const all = flat_address(placement, arena, Space::cache);
+    return {all + model.cache_before(u) + place.offset, place.rows, node.layer->cached.width,
+            place.axis};
   }
 
   /// Decides for each parameter whether a call assigns or adds: a unit's gradient is open from the

@@ -14,12 +14,16 @@ namespace sinter::detail {
 Inputs::Inputs(kernel::Stream& stream, const PlanView& plan)
     : stream_(stream),
       layers_stream_(stream, plan.matmul_inputs),
-      pooled_starts_(std::size_t(std::max(plan.micro, plan.evaluation_micro)) + 2, 0),
+      pooled_starts_(std::size_t(std::max({plan.micro, plan.evaluation_micro, plan.max_texts})) + 2,
+                     0),
       starts_memory_(std::int64_t((token_axes + 1) * pooled_starts_.size() * sizeof(std::int32_t))),
       statistic_(plan.model.sizes.element[int(Type::statistic)]) {
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
   pooled_starts_shown_ = show_starts(token_axes, pooled_starts_);
+  if (plan.max_texts > 0)
+    continued_.emplace(std::int64_t(plan.max_texts) * (2 * token_axes + plan.context) *
+                       std::int64_t(sizeof(std::int32_t)));
   now_.stream = &layers_stream_;
 }
 
@@ -118,10 +122,28 @@ void Inputs::load_starts() {
   }
 }
 
+/// Tells layers where the sequences of a program that continues texts lie in their caches.
+void Inputs::load_continued(const Continued& texts) {
+  std::byte* to = continued_->bytes().data();
+  const auto show = [&](std::span<const std::int32_t> numbers) -> const std::int32_t* {
+    if (numbers.empty()) return nullptr;
+    const std::int32_t* shown = show_ids(stream_, numbers, to);
+    to += numbers.size_bytes();
+    return shown;
+  };
+  for (int axis = 0; axis < token_axes; ++axis) {
+    now_.sequences[axis].before = show(texts.before[axis]);
+    now_.cache.slots[axis] = show(texts.slots[axis]);
+  }
+  now_.cache.sources = show(texts.sources);
+  now_.cache.source_rows = texts.source_rows;
+}
+
 void Inputs::load() {
   const Model& m = *program_->model;
   const HostBatch& batch = *work_.batch;
   load_starts();
+  if (work_.continued) load_continued(*work_.continued);
   program_->update(now_);
   const int first = int(now_.first_row[pooled(0)]);
   const int last = std::min(first + program_->micro, work_.first_sequence + work_.sequences);

@@ -17,7 +17,7 @@ namespace sinter {
 using namespace detail;
 
 struct Machine::Programs {
-  BoundProgram training, evaluation, prediction;
+  BoundProgram training, evaluation, prediction, decode;
   BoundProgram* current = nullptr;
   std::unique_ptr<RowPrediction> rows;  // once it is asked for
 };
@@ -65,6 +65,8 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   programs_->training = detail::bind(plan.model, plan.training, arena().data(), now());
   programs_->evaluation = detail::bind(plan.evaluating, plan.evaluation, arena().data(), now());
   programs_->prediction = detail::bind(plan.predicting, plan.prediction, arena().data(), now());
+  programs_->decode = detail::bind(plan.decoding, plan.decode, arena().data(), now());
+  programs_->decode.micro = plan.max_texts;
   programs_->training.micro = programs_->prediction.micro = plan.micro;
   programs_->evaluation.micro = plan.evaluation_micro;
   programs_->training.row_multiple = programs_->evaluation.row_multiple = plan.row_multiple;
@@ -134,6 +136,11 @@ void Machine::predict(const Work& work, Observer* observer) {
   if (work.sequences > 0 || programs_->prediction.communicates) run(observer);
 }
 
+void Machine::decode(const Work& work, Observer* observer) {
+  begin(work, programs_->decode, false);
+  run(observer);
+}
+
 void Machine::predict_rows(const Work& work, const TakeRows& take) {
   const Local& result = plan_.predicting.local(plan_.predicting.results[0]);
   int rows = 0, columns = 0;
@@ -165,7 +172,7 @@ void Machine::predict_rows(const Work& work, const TakeRows& take) {
 void Machine::run(Observer* observer) {
   const auto shape = [&](std::vector<std::int64_t>& numbers) {
     const BoundProgram* const all_programs[]{&programs_->training, &programs_->evaluation,
-                                             &programs_->prediction};
+                                             &programs_->prediction, &programs_->decode};
     numbers.push_back(std::ranges::find(all_programs, programs_->current) -
                       std::begin(all_programs));
     for (const float vote : numbers_of(inputs_.work().votes)) numbers.push_back(std::int64_t(vote));
@@ -254,12 +261,13 @@ void Machine::run_tail(BoundProgram& program, Observer* observer) {
 }
 
 OnHost Machine::result(int k, int& rows, int& columns) {
-  const Model& model = plan_.predicting;
+  const BoundProgram& program = *programs_->current;
+  const Model& model = *program.model;
   const Local& local = model.local(model.results[k]);
   rows = now().sequences[local.axis].rows();
   columns = local.width;
   const std::int64_t bytes = std::int64_t(rows) * columns * model.sizes.of(local.type);
-  return {stream_, programs_->prediction.results[k], bytes, Access::read};
+  return {stream_, program.results[k], bytes, Access::read};
 }
 
 }  // namespace sinter

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/kernels/attention.hpp"
+#include "sinter/kernels/cached_attention.hpp"
 #include "sinter/layer/context.hpp"
 
 namespace sinter {
@@ -25,6 +26,7 @@ struct Attention {
   static constexpr std::array out{W};
   static constexpr bool causal = Causal, bidirectional = !Causal;
   static constexpr kernel::AttentionSpan span{.causal = Causal, .window = Window};
+  static constexpr Cached cached{.width = Causal ? 2 * key_width : 0, .window = Window};
   template <class T, class Statistic>
   struct Saved {
     T qkv, y;
@@ -47,6 +49,11 @@ struct Attention {
   static void forward(auto& c) {
     kernel::attention_forward(c.stream(), c.x(), c.y(), c.saved.log_sum, c.sequences(), span,
                               c.dropout(Dropout));
+  }
+  static void extend(auto& c)
+    requires Causal
+  {
+    kernel::cached_attention(c.stream(), c.x(), c.y(), c.cache(), c.sequences(), Heads, Window);
   }
   static void backward(auto& c) {
     if (auto dx = c.dx())

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinter/kernels/cached_attention.hpp"
 #include "sinter/kernels/dropout.hpp"
 #include "sinter/kernels/loss.hpp"
 #include "sinter/kernels/random.hpp"
@@ -21,6 +22,13 @@ using kernel::Tensor;
 
 namespace detail {
 using kernel::Sequences;
+
+/// Where rows of texts lie in the layers' caches, by sequence (kernel::Cache).
+struct CacheRows {
+  std::array<const std::int32_t*, token_axes> slots{};  ///< of each axis
+  const std::int32_t* sources = nullptr;                ///< of axis 0
+  int source_rows = 0;                                  ///< numbers of `sources` for each sequence
+};
 
 /// State that all layer calls on the current micro-batch share.
 struct Now {
@@ -37,6 +45,7 @@ struct Now {
   std::array<std::int64_t, axes> first_row{};  ///< the number of row 0 within the global batch
   int iteration = 0;                           ///< number of the micro-batch in its loop, from 0
   bool training = true;  ///< true in training; evaluation and prediction drop nothing out
+  CacheRows cache{};     ///< where sequences continue texts
 };
 
 /// The key of the dropout masks of one step at one site (Call::dropout_site). Mixing is chained, so
@@ -64,6 +73,13 @@ struct BoundOperand {
   }
 };
 
+/// A layer's part of the key-value cache, resolved to an address.
+struct BoundCache {
+  void* data = nullptr;              ///< null if the layer has none
+  std::int32_t rows = 0, width = 0;  ///< as of kernel::Cache
+  std::uint8_t axis = 0;             ///< axis of the rows
+};
+
 /// The purpose of a call of forward, which tells a LayerObject what to keep.
 enum class Pass : std::uint8_t {
   kept,     ///< for backward, which reads what this call leaves
@@ -81,6 +97,7 @@ struct Call {
   std::array<detail::BoundOperand, detail::max_fields> saved;   ///< in the order of Saved
   std::vector<detail::BoundOperand> weights, gradients;         ///< in the order of Params
   std::array<std::uint8_t, detail::max_inputs> axis{};          ///< axis of each x
+  detail::BoundCache cache{};        ///< what is kept of earlier rows of texts
   void* scratch = nullptr;           ///< elements that the layer's scratch() asked for
   const detail::Now* now = nullptr;  ///< what changes with each micro-batch
   std::uint32_t dropout_site = 0;    ///< identifies the unit and node of the call in the model
@@ -171,6 +188,10 @@ concept HasObject = requires {
 template <class L, class P>
 concept HasBackward = requires(Context<L, P>& c) { L::backward(c); };
 
+/// A layer that computes rows that continue texts, with the precision policy P.
+template <class L, class P>
+concept Extends = requires(Context<L, P>& c) { L::extend(c); };
+
 /// A layer that computes gradients with the precision policy P.
 template <class L, class P>
 concept Differentiable = HasBackward<L, P> || HasObject<L, P>;
@@ -193,6 +214,12 @@ constexpr Layer erase_layer() {
       layer.backward = [](const Call& call) {
         Context<L, P> c(call);
         L::backward(c);
+      };
+    }
+    if constexpr (Extends<L, P>) {
+      layer.extend = [](const Call& call) {
+        Context<L, P> c(call);
+        L::extend(c);
       };
     }
   }
@@ -252,6 +279,17 @@ class Context {
   Compute dy(int i = 0) const { return call.as<Compute>(call.dy[i]); }
   /// Operand i, if it is one of integer ids.
   Ids ids(int i = 0) const { return call.as<Ids>(call.x[i]); }
+  /// What the layer keeps of earlier rows of the texts, in extend().
+  kernel::Cache<typename P::compute> cache() const {
+    const detail::BoundCache& kept = call.cache;
+    const detail::CacheRows& rows = call.now->cache;
+    return {static_cast<typename P::compute*>(kept.data),
+            kept.rows,
+            kept.width,
+            rows.slots[kept.axis],
+            kept.axis == 0 ? rows.sources : nullptr,
+            rows.source_rows};
+  }
   /// The elements that the layer's scratch() asked for, uninitialised.
   typename P::statistic* scratch() const {
     return static_cast<typename P::statistic*>(call.scratch);

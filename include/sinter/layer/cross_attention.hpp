@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sinter/kernels/attention.hpp"
+#include "sinter/kernels/cached_attention.hpp"
 #include "sinter/layer/context.hpp"
 
 namespace sinter {
@@ -22,6 +23,7 @@ struct CrossAttention {
                 "the heads.");
   static constexpr std::array in{W, 2 * W};
   static constexpr std::array out{W};
+  static constexpr Cached cached{.width = 2 * W, .operand = 1};
   template <class T, class Statistic>
   struct Saved {
     T q, kv, y;
@@ -40,6 +42,10 @@ struct CrossAttention {
   static void forward(auto& c) {
     kernel::cross_attention_forward(c.stream(), c.x(0), c.x(1), c.y(), c.saved.log_sum,
                                     c.sequences(0), c.sequences(1), c.dropout(Dropout));
+  }
+  static void extend(auto& c) {
+    kernel::cached_cross_attention(c.stream(), c.x(0), c.x(1), c.y(), c.cache(), c.sequences(0),
+                                   c.sequences(1), Heads);
   }
   static void backward(auto& c) {
     kernel::cross_attention_backward(c.stream(), c.saved.q, c.saved.kv, c.saved.y, c.dy(),

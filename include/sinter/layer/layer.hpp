@@ -11,6 +11,10 @@
 //   unplanned    true
 // Its params may be an array of any number of Param, and its saved one of at most four Keep.
 // Any layer may state facts:
+//   cached                       a Cached: what is kept of the rows of a text, for those that continue it
+//   extend(c)                    computes forward for rows that continue texts; c.cache() has what is
+//                                kept, and c.sequences() says how many rows come before. A layer that
+//                                mixes rows generates text only if it has this (docs/add_a_layer.md)
 //   cheap                        true if its results are worth recomputing rather than keeping
 //   passes_gradient              true if dx is dy for each operand, see Layer::passes_gradient
 //   loss                         true if its result is one loss for each row, see Layer::loss
@@ -149,6 +153,13 @@ struct Keep {
   static constexpr Keep statistic(int width = 1) { return {Kind::own, 0, width, Type::statistic}; }
 };
 
+/// What a layer keeps of the rows of texts that it continues: its part of a key-value cache.
+struct Cached {
+  int width;        ///< numbers for each row, in the compute type
+  int window = 0;   ///< the most rows that are read, a row itself included; 0: all of the text
+  int operand = 0;  ///< the operand whose rows they are of
+};
+
 struct Call;  // the operands of one layer call (context.hpp)
 
 /// Computes one use of an unplanned layer in a program, with memory of its own outside the arena.
@@ -248,6 +259,7 @@ struct Layer {
   /// True if it allocates memory outside the plan, in a LayerObject for each of its uses. If its
   /// unit is recomputed, forward makes again what it leaves in the object for backward.
   bool unplanned = false;
+  Cached cached{};  ///< width 0 if it keeps nothing of earlier rows
   /// Operations of forward for one row of results; `other`: context of the second operand's axis.
   std::int64_t (*flops)(std::int64_t context, std::int64_t other) = none;
   /// Elements of the statistic type that a call needs as scratch, for `rows` rows of the first
@@ -255,6 +267,8 @@ struct Layer {
   std::int64_t (*scratch)(std::int64_t rows, std::int64_t other) = none;
   void (*forward)(const Call&) = nullptr;   ///< computes y from x, and fills saved
   void (*backward)(const Call&) = nullptr;  ///< null if the layer has none
+  /// Computes forward for rows that continue texts; null if the layer does not say how.
+  void (*extend)(const Call&) = nullptr;
   /// Makes the object of one use, if the layer is unplanned.
   std::unique_ptr<LayerObject> (*object)() = no_object;
 
@@ -313,6 +327,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::causal; }) layer.causal = L::causal;
   if constexpr (requires { L::bidirectional; }) layer.bidirectional = L::bidirectional;
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
+  if constexpr (requires { L::cached; }) layer.cached = L::cached;
   if constexpr (requires { L::unplanned; }) layer.unplanned = L::unplanned;
   layer.flops = flops_of<L>;
   if constexpr (requires { L::reads_weights_in_backward; }) {

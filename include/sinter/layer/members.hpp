@@ -124,6 +124,9 @@ constexpr LayerFault member_fault() {
     if constexpr (L::unplanned && !HasObject<L, P>)
       return {"object", "unique_ptr<LayerObject> object()"};
   }
+  if constexpr (requires { &L::cached; })
+    if constexpr (!std::same_as<decltype(L::cached), const Cached>)
+      return {"cached", "constexpr Cached"};
   if constexpr (NamesFlops<L> && !HasFlops<L>) return {"flops", "int64_t flops(context[, other])"};
   if constexpr (NamesScratch<L> && !HasScratch<L, P>)
     return {"scratch", "int64_t scratch(rows[, other])"};
@@ -139,6 +142,8 @@ template <class L, class P>
 constexpr LayerFault function_fault() {
   if constexpr (!HasObject<L, P>) {
     if constexpr (!HasForward<L, P>) return {"forward", "static void forward(auto& c)"};
+    if constexpr (describe_layer<L>().cached.width > 0 && !Extends<L, P>)
+      return {"extend", "extend(auto& c), as it is cached"};
   } else {
     if constexpr (!requires { requires L::unplanned; })
       return {"unplanned", "true, as it has object<P>()"};

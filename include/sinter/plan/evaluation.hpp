@@ -30,14 +30,14 @@ struct EvaluationUnits {
   std::vector<UnitPlan> plans;
   std::vector<LayerCall> layer_calls;
 
-  constexpr EvaluationUnits(const Model& model, const Sizes& sizes) {
+  constexpr EvaluationUnits(const Model& model, const Sizes& sizes, const Caching& caching = {}) {
     Graph graph;
     graph.locals.assign(model.locals.begin(), model.locals.end());
     graph.nodes.assign(model.nodes.begin(), model.nodes.end());
     plans.reserve(model.plans.size());
     layer_calls.reserve(model.nodes.size());
     for (const Block& block : model.blocks)
-      plans.push_back(UnitPlanner(graph, block, sizes, nullptr, false, layer_calls).plan);
+      plans.push_back(UnitPlanner(graph, block, sizes, nullptr, false, layer_calls, caching).plan);
     // Blocks that are kept whole have the same plans, as nothing is saved for backward.
     while (plans.size() < model.plans.size())
       plans.push_back(plans[plans.size() - model.blocks.size()]);

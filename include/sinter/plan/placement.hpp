@@ -57,6 +57,7 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
     return shaped_region_bytes(model, int(space) - int(Space::region));
   if (space == Space::running) return aligned(model.running * model.sizes.of(Type::master));
   if (space == Space::decision) return aligned(sizeof(kernel::Decision));
+  if (space == Space::cache) return model.cache_before(model.count());
   const bool whole = space == Space::master || space == Space::weights;
   const std::int64_t elements = whole ? model.master_elements() : model.elements();
   return aligned(model.held_at(space, elements) * model.sizes.of(type_of(model, space)));
@@ -133,11 +134,12 @@ class Placer {
   constexpr void add_persistent() {
     add_flat(Space::master);
     if (model.keeps_copy()) add_flat(Space::weights);
-    add_flat(Space::gradient);
-    if (model.running > 0) add_flat(Space::running);
+    if (model.has(Space::gradient)) add_flat(Space::gradient);
+    if (model.running > 0 && model.has(Space::running)) add_flat(Space::running);
     for (int r = 0; r < int(model.regions.size()); ++r)
       if (!model.is_offloaded(region(r))) add_flat(region(r));
     add_flat(Space::decision);
+    if (model.has(Space::cache)) add_flat(Space::cache);
     placement.persistent = placement.peak = (placement.peak + page - 1) / page * page;
   }
   constexpr void add_workspace() {

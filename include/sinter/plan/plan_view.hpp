@@ -23,6 +23,7 @@ struct Memory {
   std::int64_t gradients = 0;    ///< gradients of all parameters
   std::int64_t running = 0;      ///< running values of a step; the kept ones count as parameters
   std::int64_t optimizer = 0;    ///< state of the optimizer
+  std::int64_t cache = 0;        ///< what layers keep of earlier rows of texts
   std::int64_t policies = 0;     ///< state of all other policies
   std::int64_t activations = 0;  ///< everything else, in the largest of the programs
   std::int64_t workspace = 0;    ///< workspace of training, and measurements of a step
@@ -47,6 +48,7 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
     if (b.space == Space::weights) m.weights += b.bytes;
     if (b.space == Space::gradient) m.gradients += b.bytes;
     if (b.space == Space::running) m.running += b.bytes;
+    if (b.space == Space::cache) m.cache += b.bytes;
     if (b.space < Space::region) continue;
     const void* owner = model.region_of(b.space).owner;
     (owner == optimizer ? m.optimizer : m.policies) += b.bytes;
@@ -66,14 +68,20 @@ struct PlanView {
   Model model, evaluating, predicting;  ///< models of training, evaluation and prediction
   Model predicting_rows;                ///< model of predictions at each position
   PlacementView training, evaluation, prediction;  ///< the programs, placed
-  Memory memory;                                   ///< bytes by what they are for
-  std::int64_t parameters = 0;                     ///< elements of all parameters, without padding
-  std::int64_t flops_per_token = 0;                ///< see training_flops()
-  int micro = 0;             ///< sequences computed at once in training and prediction
-  int evaluation_micro = 0;  ///< sequences that fit at once in evaluation
-  int context = 0;           ///< maximum rows of a sequence
-  int second_context = 0;    ///< maximum rows of a sequence on axis 1
-  int vocabulary = 0;        ///< ids are in [0, vocabulary); 0 without ids
+  /// Of a plan that continues texts, whose `prediction` reads a part of one text at a time: the model
+  /// and the program that add one row to each of several texts. Otherwise without instructions.
+  Model decoding{};
+  PlacementView decode{};
+  int max_texts = 0;     ///< the most texts, or hypotheses of them, that are continued at once
+  int prefill_rows = 0;  ///< the most rows of a text that `prediction` reads at once
+  Memory memory;         ///< bytes by what they are for
+  std::int64_t parameters = 0;       ///< elements of all parameters, without padding
+  std::int64_t flops_per_token = 0;  ///< see training_flops()
+  int micro = 0;                     ///< sequences computed at once in training and prediction
+  int evaluation_micro = 0;          ///< sequences that fit at once in evaluation
+  int context = 0;                   ///< maximum rows of a sequence
+  int second_context = 0;            ///< maximum rows of a sequence on axis 1
+  int vocabulary = 0;                ///< ids are in [0, vocabulary); 0 without ids
   /// Rows of a micro-batch of training or evaluation are padded to a multiple of this.
   int row_multiple = 1;
   RecomputedInside recomputed{};  ///< what backward recomputes inside units

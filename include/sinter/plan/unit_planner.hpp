@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 
+#include "sinter/kernels/cached_attention.hpp"
 #include "sinter/plan/arena.hpp"
 #include "sinter/plan/saved.hpp"
 #include "sinter/policy/slot_hooks.hpp"
@@ -14,6 +15,7 @@ class UnitPlanner {
   Inside unit;
   Sizes sizes;
   std::vector<LayerCall>& out;
+  Caching caching;
 
   // State of the phase being planned:
   Phase phase{};
@@ -28,11 +30,11 @@ class UnitPlanner {
   UnitPlan plan;  ///< the result
 
   /// Recomputes layers that are `chosen` inside backward. A block that is not trained has only the
-  /// phase evaluate.
+  /// phase evaluate, which continues texts if there is a cache.
   constexpr UnitPlanner(const Graph& graph, const Block& block, const Sizes& s,
                         bool (*chosen)(const Layer&), bool trained,
-                        std::vector<LayerCall>& layer_calls)
-      : unit{graph, block}, sizes(s), out(layer_calls) {
+                        std::vector<LayerCall>& layer_calls, const Caching& cache = {})
+      : unit{graph, block}, sizes(s), out(layer_calls), caching(cache) {
     int writer = unit.local(block.output[0]).writer;
     plan.loss = writer >= 0 && unit.node(writer).layer->loss;
     for (int n = 0; n < block.nodes; ++n) plan.unplanned |= unit.node(n).layer->unplanned;
@@ -56,8 +58,13 @@ class UnitPlanner {
     gradient.assign(unit.block.locals, {});
     first_call = int(out.size());
     if (p == Phase::forward || p == Phase::evaluate) {
-      for (int n = 0; n < unit.block.nodes; ++n)
-        if (p == Phase::evaluate || !unit.node(n).layer->loss) forward(n);
+      for (int n = 0; n < unit.block.nodes; ++n) {
+        const std::int64_t cache = take_cache(n);
+        if (p == Phase::forward && unit.node(n).layer->loss) continue;
+        if (caching.only_first_axis && is_on_other_axis(n)) continue;
+        forward(n);
+        if (caching.slots > 0) extend(n, cache);
+      }
     } else if (p == Phase::recompute) {
       refill_saved(kept);
     } else {
@@ -66,6 +73,34 @@ class UnitPlanner {
       for (int n = unit.block.nodes; n-- > 0;) backward(n);
     }
     finish();
+  }
+
+  /// True if all results of a node are on axis 1.
+  constexpr bool is_on_other_axis(int n) const {
+    return unit.local(unit.node(n).out).axis % token_axes == 1;
+  }
+  /// Takes a node's part of the cache. Returns its offset, or -1 if it has none.
+  constexpr std::int64_t take_cache(int n) {
+    const Cached& cached = unit.node(n).layer->cached;
+    if (caching.slots == 0 || cached.width == 0) return -1;
+    const std::int64_t at = plan.cache_bytes, rows = cache_rows(n);
+    plan.cache_bytes += aligned(caching.slots * rows * cached.width * sizes.of(Type::compute));
+    return at;
+  }
+  /// Rows of a slot of a node's part of the cache.
+  constexpr int cache_rows(int n) const {
+    const Cached& cached = unit.node(n).layer->cached;
+    int rows = caching.rows[unit.local(unit.node(n).in[cached.operand]).axis];
+    if (cached.window > 0) rows = std::min(rows, cached.window + caching.new_rows - 1);
+    return (rows + kernel::cache_block - 1) / kernel::cache_block * kernel::cache_block;
+  }
+  /// Makes the layer call that was planned last one that continues texts.
+  constexpr void extend(int n, std::int64_t cache) {
+    const Node& node = unit.node(n);
+    out.back().extends = node.layer->extend != nullptr;
+    if (cache < 0) return;
+    const int axis = unit.local(node.in[node.layer->cached.operand]).axis;
+    out.back().cache = {cache, cache_rows(n), std::uint8_t(axis)};
   }
 
   /// Plans the forward calls that fill the saved block again, without writing the unit's outputs.

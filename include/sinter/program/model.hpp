@@ -263,6 +263,12 @@ struct Model {
   constexpr bool changes_running(int unit) const {
     return block(unit).running > 0 && !units[unit].frozen;
   }
+  /// Bytes of the key-value cache of the units before `unit`.
+  constexpr std::int64_t cache_before(int unit) const {
+    std::int64_t bytes = 0;
+    for (int u = 0; u < unit; ++u) bytes += plan(u).cache_bytes;
+    return bytes;
+  }
   /// True if a layer takes memory that is not planned.
   constexpr bool unplanned() const {
     for (const detail::UnitPlan& plan : plans)

@@ -85,6 +85,7 @@ constexpr SpaceTable space_table(const StateModes& modes = {}) {
   if (!modes.fetches_weights) set(Space::weights, copies ? Lies::arena : Lies::nowhere);
   set(Space::gradient, Lies::arena, is_shard ? Holds::current : modes.shared);
   if (!modes.splits_gradients) set(Space::d_weights, Lies::nowhere);
+  set(Space::cache, Lies::nowhere);
   for (const Space space : {Space::kept, Space::running, Space::decision}) set(space, Lies::arena);
   return table;
 }

@@ -55,6 +55,23 @@ struct Operand {
   std::int64_t offset = 0;  ///< bytes from the beginning of the saved block or the workspace
 };
 
+/// Where a layer's part of the key-value cache lies.
+struct CachePlace {
+  std::int64_t offset =
+      -1;                 ///< bytes from the beginning of the unit's part; below 0 if it has none
+  int rows = 0;           ///< of a slot
+  std::uint8_t axis = 0;  ///< axis of the rows
+};
+
+/// The key-value cache of programs that continue texts.
+struct Caching {
+  int slots = 0;                       ///< texts, or hypotheses of them; 0: there is no cache
+  std::array<int, token_axes> rows{};  ///< the most rows of a text, on each axis
+  int new_rows = 0;                    ///< the most rows of a text that one run of a program adds
+  /// True if nothing is new on axis 1: only nodes on axis 0 run.
+  bool only_first_axis = false;
+};
+
 /// One call of one layer.
 struct LayerCall {
   bool backward;                                ///< true if it is a call of Layer::backward
@@ -63,6 +80,8 @@ struct LayerCall {
   std::array<Operand, max_outputs> y{}, dy{};   ///< results and their gradients
   std::array<Operand, max_fields> saved{};      ///< what the layer keeps, in its order
   Operand scratch{};                            ///< what Layer::scratch asks for
+  CachePlace cache{};                           ///< what the layer keeps of earlier rows of texts
+  bool extends = false;                         ///< true if it is a call of Layer::extend
   std::array<std::uint8_t, max_inputs> axis{};  ///< axis of each input, read or not
 };
 
@@ -79,6 +98,7 @@ struct Touches {
 struct UnitPlan {
   std::array<Touches, phases> phase;  ///< by Phase
   std::int64_t saved_bytes = 0;  ///< of the saved block; 0 if forward saves nothing for backward
+  std::int64_t cache_bytes = 0;  ///< of its part of the key-value cache
   bool unplanned = false;        ///< true if one of its layers takes memory that is not planned
   /// True if its output is the loss: backward writes it, and it receives no gradient.
   bool loss = false;

@@ -64,16 +64,20 @@ constexpr Program forward_program(const Model& model, const Program& program) {
   return forward_by_all(typename R::all{}, model, program);
 }
 
-/// The model's units, planned as constants to evaluate `sequences` sequences at once.
+/// The model's units, planned as constants for forward alone.
 template <int Plans, int Nodes>
 struct FrozenUnits {
   List<UnitPlan, Plans> plans;
   List<LayerCall, Nodes> layer_calls;
   Sizes sizes;
 
+  /// Plans them to evaluate `sequences` sequences at once.
   constexpr FrozenUnits(const Model& model, int micro, int sequences)
-      : sizes(sizes_for(model.sizes, micro, sequences)) {
-    const EvaluationUnits units(model, sizes);
+      : FrozenUnits(model, sizes_for(model.sizes, micro, sequences)) {}
+  /// Plans them for rows of these sizes, to continue texts if there is a cache.
+  constexpr FrozenUnits(const Model& model, const Sizes& s, const Caching& caching = {})
+      : sizes(s) {
+    const EvaluationUnits units(model, sizes, caching);
     plans = decltype(plans)(units.plans);
     layer_calls = decltype(layer_calls)(units.layer_calls);
   }

@@ -18,6 +18,14 @@ namespace detail {
 struct BoundProgram;
 struct PlanView;
 
+/// Where sequences continue texts, by sequence of the batch.
+struct Continued {
+  std::array<std::span<const std::int32_t>, token_axes> before;  ///< rows before each, by axis
+  std::array<std::span<const std::int32_t>, token_axes> slots;   ///< of caches, by axis
+  std::span<const std::int32_t> sources{};                       ///< see kernel::Cache; may be empty
+  int source_rows = 0;                                           ///< numbers for each sequence
+};
+
 /// What a Machine is to do: one step, evaluation or prediction, on a part of a batch.
 struct Work {
   const HostBatch* batch = nullptr;       ///< the global batch
@@ -38,6 +46,7 @@ struct Work {
   kernel::Votes votes{};   ///< this rank's votes
   /// In an evaluation: this rank's number of predictions, to be summed over ranks.
   std::int64_t predictions = 0;
+  const Continued* continued = nullptr;  ///< of programs that continue texts
 };
 
 /// Cuts a rank's part of a batch into micro-batches, and loads each into the inputs of a program.
@@ -80,6 +89,7 @@ class Inputs {
   bool second_axis_is_first() const;
   void begin_loss(const Work& work, bool training);
   const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
+  void load_continued(const Continued& texts);
 
   kernel::Stream& stream_;
   kernel::Stream layers_stream_;  // the same threads, for layer calls
@@ -88,6 +98,7 @@ class Inputs {
   DeviceMemory starts_memory_;               // for kernels that cannot read the host's memory
   const std::int32_t* pooled_starts_shown_;
   std::optional<DeviceMemory> class_weights_, right_;  // once they are asked for
+  std::optional<DeviceMemory> continued_;              // of a plan that continues texts
   Element statistic_;                                  // the type of class weights
   Now now_;
   Work work_;

@@ -78,13 +78,15 @@ class Machine {
   void evaluate(const detail::Work&, detail::Observer* = nullptr);
   /// Predicts at most one micro-batch.
   void predict(const detail::Work&, detail::Observer* = nullptr);
+  /// Adds one row to each text of a batch, of a plan that continues texts; predict() adds rows to one.
+  void decode(const detail::Work&, detail::Observer* = nullptr);
   /// Receives values of rows × columns in the compute type.
   using TakeRows = std::function<void(const detail::OnHost& values, int rows, int columns)>;
   /// Predicts for each row of at most one micro-batch (TrainerCore::predict_rows()).
   /// throws    ArgumentError if the model's predict() does not allow it
   void predict_rows(const detail::Work&, const TakeRows&);
-  /// Returns result number k of the last prediction: rows × columns in the compute type, one row
-  /// for each row of its axis.
+  /// Returns result number k of the last prediction or decode(): rows × columns in the compute type,
+  /// one row for each row of its axis.
   detail::OnHost result(int k, int& rows, int& columns);
   /// The decision of the last train() or evaluate(). Losses, votes and predictions are sums over all
   /// ranks, and equal on them.
@@ -156,7 +158,7 @@ class Machine {
   }
 
  private:
-  struct Programs;  // the plan's three programs, bound (src/run/binder.hpp)
+  struct Programs;  // the plan's programs, bound (src/run/binder.hpp)
 
   static const void* find(const std::vector<detail::OptionsOf>& list, const void* slot);
   void begin(const detail::Work&, detail::BoundProgram&, bool training);
