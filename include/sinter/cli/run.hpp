@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 
+#include "sinter/generate/generator.hpp"
 #include "sinter/trainer/recipe_of.hpp"
 
 namespace sinter {
@@ -20,7 +21,7 @@ int run_recipe(const std::function<std::shared_ptr<RecipeView>()>& recipe, int a
 template <class R>
 int run([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
   if constexpr (ready<R>()) {
-    return detail::run_recipe([] { return detail::view_of<R>(); }, argc, argv);
+    return detail::run_recipe([] { return detail::view_with_generation<R>(); }, argc, argv);
   } else {
     return 1;
   }

@@ -3,6 +3,7 @@
 // sinter.hpp, tests and pages read these lists.
 #pragma once
 #include "sinter/batch/batch.hpp"
+#include "sinter/batch/generation.hpp"
 #include "sinter/batch/pad_rows.hpp"
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/batching/dynamic_batch.hpp"
@@ -83,8 +84,8 @@ using clipping = PolicyList<ClipNorm<>, ClipValue<>, NoClip>;  ///< all clipping
 using schedule =
     PolicyList<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>,
                InverseSqrt<>, WarmupStableDecay<>, Plateau<>>;  ///< all schedules
-using batch = PolicyList<Batch<>, BatchWarmup<>, LengthWarmup<>,
-                         PadRows<>>;  ///< all policies for the size of a batch
+using batch = PolicyList<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>,
+                         Generation<>>;  ///< all policies for the size of a batch
 using parallel = PolicyList<Single, Ddp<>, SplitBatch<>, Zero<>>;  ///< all parallel policies
 using device = PolicyList<Cpu, Cuda<>>;                            ///< all devices
 using recovery =

@@ -38,7 +38,11 @@ class RecipeView {
   std::vector<std::span<const std::string_view>> hooks;
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;
-  const PlanView* plan = nullptr;      ///< a constant of the program
+  const PlanView* plan = nullptr;  ///< a constant of the program
+  /// Makes this recipe's view for a generator (generator.hpp). Null if its model does not continue
+  /// texts with a cache, or if the program does not generate; `not_continued` then says why.
+  std::shared_ptr<RecipeView> (*generation)() = nullptr;
+  std::string not_continued;
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches
   HuggingFace hugging_face;            ///< empty if Hugging Face does not have the architecture
   DataFacts data;                      ///< what the data policy offers to the verbs of a binary

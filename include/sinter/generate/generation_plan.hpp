@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a Generator: two constant programs beside those of training, and their memory.
+//   prefill   reads a part of one text, and writes to its slot of the caches
+//   decode    adds one row to each of several texts
+// Both are the model's predict(), planned for their rows, with Layer::extend where a layer has it.
+#pragma once
+#include "sinter/generate/continues.hpp"
+#include "sinter/batch/generation.hpp"
+
+namespace sinter::detail {
+
+/// The model with its weights and the key-value cache alone in memory: no gradients, no state. Weights
+/// have the type that layers read, without masters of another one.
+constexpr Model only_weights(Model model) {
+  model.spaces = space_table();
+  for (const Space space : {Space::gradient, Space::running})
+    model.spaces[std::size_t(space)] = {Lies::nowhere};
+  model.spaces[std::size_t(Space::cache)] = {Lies::arena};
+  model.regions = {};
+  model.shards = 1;
+  model.owned = {};
+  model.sizes.bytes[int(Type::master)] = model.sizes.bytes[int(Type::compute)];
+  model.sizes.element[int(Type::master)] = model.sizes.element[int(Type::compute)];
+  return model;
+}
+
+/// The program that adds a row to each text: the units that read axis 0.
+constexpr Program decode_program(const Model& model) {
+  Program program;
+  program.reserve(std::size_t(model.count()) + 8);
+  program.push_back({&load});
+  for (int u = 0; u < model.count(); ++u)
+    if (model.plan(u).at(Phase::evaluate).calls > 0) program.push_back({&evaluate, short(u)});
+  for (int value : model.results) program.push_back({&result, short(value)});
+  return program;
+}
+
+/// The plan of generation by the recipe R.
+/// requires  continues_texts<R>()
+template <class R>
+struct GenerationPlan {
+  using Planned = typename detail::Planned<R>::type;
+  using Training = Traced<Planned, TrainingTrace>;
+  using Predicting = Traced<Planned, PredictionTrace>;
+  using Policy = typename R::template Pick<slot::generation, Generation<>>;
+
+  static constexpr int context = R::data::context;
+  static constexpr int other_context = hook::second_context<typename R::data>;
+  static constexpr int texts = Policy::options.rows;
+  /// The most rows of a text that prefill reads at once. More make no product faster; a decoder
+  /// beside an encoder begins with a few.
+  static constexpr int prefill_rows = std::min(context, other_context > 0 ? 16 : 256);
+
+  /// The model whose weights are loaded.
+  static constexpr Model stored = only_weights(Training::model);
+
+  static constexpr Sizes sizes_of(int rows, int other_rows, int sequences) {
+    Sizes sizes = only_weights(Predicting::model).sizes;
+    sizes.rows = {rows, other_rows, sequences, sequences};
+    return sizes;
+  }
+  using Units =
+      FrozenUnits<Predicting::plans_per_block * Predicting::count.blocks, Predicting::count.nodes>;
+  static constexpr Model with(const Units& units) {
+    Model model = only_weights(Predicting::model);
+    model.plans = units.plans.view();
+    model.layer_calls = units.layer_calls.view();
+    model.sizes = units.sizes;
+    return model;
+  }
+  static constexpr Caching caching{texts, {context, other_context}, prefill_rows, false};
+  static constexpr Caching decode_caching{texts, {context, other_context}, prefill_rows, true};
+
+  static constexpr Units prefill_units{Predicting::model, sizes_of(prefill_rows, other_context, 1),
+                                       caching};
+  static constexpr Model prefilling = with(prefill_units);
+  static constexpr FrozenProgram<Predicting::count.units, 8> prefill{prefilling,
+                                                                     prediction(prefilling)};
+  static constexpr Units decode_units{Predicting::model, sizes_of(texts, 0, texts), decode_caching};
+  static constexpr Model decoding = with(decode_units);
+  static constexpr FrozenProgram<Predicting::count.units, 8> decode{decoding,
+                                                                    decode_program(decoding)};
+
+  static constexpr Verdict prefill_verdict =
+      verify(prefilling, prefill.instructions.view(), {false, false});
+  static constexpr Verdict decode_verdict =
+      verify(decoding, decode.instructions.view(), {false, false});
+  static_assert(prefill_verdict.fine() && decode_verdict.fine(),
+                "Sinter: a program of generation breaks a rule of the verifier; please report it.");
+  static_assert(prefill.persistent == decode.persistent, "both programs share weights and caches");
+
+  /// The bytes of the arena by purpose.
+  static constexpr Memory memory = memory_of(
+      stored, prefill.view(), std::max(prefill.peak, decode.peak), &tag_of<typename R::optimizer>);
+
+  static constexpr PlanView view_without_training() {
+    PlanView view = Plan<R>::view;
+    view.model = view.evaluating = stored;
+    view.predicting = view.predicting_rows = prefilling;
+    view.training = view.evaluation = prefill.view();
+    view.training.program = view.evaluation.program = {};
+    view.prediction = prefill.view();
+    view.memory = memory;
+    view.decoding = decoding;
+    view.decode = decode.view();
+    view.max_texts = texts;
+    view.prefill_rows = prefill_rows;
+    return view;
+  }
+  /// The plan with its type erased.
+  static constexpr PlanView view = view_without_training();
+};
+
+}  // namespace sinter::detail

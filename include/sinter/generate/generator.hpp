@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that continues texts, without what training needs: weights and a key-value cache.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sinter/generate/decoding_batch.hpp"
+#include "sinter/generate/generation_plan.hpp"
+#include "sinter/trainer/core.hpp"
+#include "sinter/trainer/recipe_of.hpp"
+
+namespace sinter {
+
+/// Continues texts with the weights of a model. Each row of a text passes through the model once:
+/// layers keep what later rows need (Layer::cached). A decoder-only text that outgrows the context goes
+/// on with its last half, which is read anew; rereads() counts that. A decoder beside an encoder has
+/// room for `context` tokens. Only one thread at a time may use a generator.
+class GeneratorCore : public DecodingBatch {
+ public:
+  /// Takes the view of a generation plan.
+  /// throws    what TrainerCore::TrainerCore() throws of threads and memory
+  GeneratorCore(std::shared_ptr<detail::RecipeView> recipe, TrainerSettings settings);
+  ~GeneratorCore() override;
+
+  /// Loads weights, as TrainerCore::load_weights() does.
+  std::string load_weights(const std::filesystem::path& path, std::string_view state = {});
+  /// The trainer that holds the weights. It takes no steps.
+  TrainerCore& weights() { return trainer_; }
+  /// The plan of the generation.
+  const detail::PlanView& plan() const { return trainer_.plan(); }
+
+  int max_rows() const override { return plan().max_texts; }
+  int rows() const override;
+  void add(const Prompt& prompt, int hypotheses = 1) override;
+  std::span<float> logits(int row) override;
+  /// throws    ArgumentError if a decoder beside an encoder has no room for another token
+  void extend(std::span<const int> parents, std::span<const std::int32_t> tokens) override;
+  /// Ends all texts.
+  void clear();
+  /// How often a text that outgrew the context was read anew.
+  std::int64_t rereads() const { return rereads_; }
+
+ private:
+  struct Row;
+
+  void prefill(Row& row, std::span<const std::int32_t> tokens, std::span<const std::int32_t> other);
+  void decode();
+  void keep_logits(int row, int count);
+  std::vector<Row> rows_of_children(std::span<const int> parents,
+                                    std::span<const std::int32_t> tokens);
+  void make_room(Row& row);
+  void give_slots(std::vector<Row>& rows) const;
+
+  TrainerCore trainer_;
+  std::vector<Row> rows_;
+  std::vector<char> is_taken_;  // slots
+  std::vector<float> logits_;
+  std::vector<std::int32_t> sources_;
+  std::int64_t rereads_ = 0;
+  int texts_ = 0;  // begun so far
+};
+
+namespace detail {
+/// The view of the recipe R for a Generator: its plan is that of generation, on one rank.
+template <class R>
+class GenerationOf : public RecipeOf<R> {
+ public:
+  GenerationOf() {
+    this->plan = &GenerationPlan<R>::view;
+    this->joins_worlds = false;
+  }
+  int ranks() const override { return 1; }
+  std::vector<Alternative> alternatives() const override { return {}; }
+};
+
+/// Returns the view of the recipe R for a Generator.
+/// requires  continues_texts<R>()
+template <class R>
+std::shared_ptr<RecipeView> generation_view_of() {
+  return std::make_shared<GenerationOf<R>>();
+}
+
+/// Returns the view of the recipe R, with that for a generator if there is one.
+template <class R>
+std::shared_ptr<RecipeView> view_with_generation() {
+  std::shared_ptr<RecipeView> view = view_of<R>();
+  constexpr ContinuationFault fault = continuation_fault_of<R>;
+  if constexpr (!fault.what) {
+    view->generation = generation_view_of<R>;
+  } else {
+    view->not_continued = std::string(fault.what);
+    if (*fault.node) view->not_continued += std::string(": ") + fault.unit + "." + fault.node;
+  }
+  return view;
+}
+}  // namespace detail
+
+/// Continues texts with the model of the recipe R, with the functions of GeneratorCore:
+///   Generator<mine> generator;
+///   generator.load_weights("run");
+///   generate(generator, prompt, 100, {.temperature = 0.8}, [](std::int32_t token) { … });
+template <class R>
+class Generator : public GeneratorCore {
+  static std::shared_ptr<detail::RecipeView> checked_view() {
+    if constexpr (ready<R>()) {
+      if constexpr (detail::continues_texts<R>()) return detail::generation_view_of<R>();
+    }
+    return {};
+  }
+
+ public:
+  /// Plans memory for Generation::rows texts at once. Throws as GeneratorCore::GeneratorCore() does.
+  explicit Generator(TrainerSettings settings = {}) : GeneratorCore(checked_view(), settings) {}
+};
+
+}  // namespace sinter

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/generate/generator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "sinter/base/with_element.hpp"
+#include "sinter/data/host_batch.hpp"
+#include "sinter/error.hpp"
+#include "sinter/program/id_limit.hpp"
+#include "sinter/run/machine.hpp"
+
+namespace sinter {
+using namespace detail;
+
+/// A text, or a hypothesis of one, of which the caches hold `length` rows.
+struct GeneratorCore::Row {
+  int text = 0, slot = 0, length = 0;
+  int other_slot = 0, other_length = 0;  // of the encoder's rows, which hypotheses share
+  std::vector<int> free;                 // slots of the text that no hypothesis writes to
+  std::vector<std::int32_t> tokens;      // all of them
+  std::vector<std::int32_t> sources;     // the slot of each row in the cache
+};
+
+namespace {
+
+void check_ids(const Model& model, int external, std::span<const std::int32_t> tokens) {
+  const int limit = id_limit(model, external);
+  for (const std::int32_t token : tokens)
+    if (token < 0 || token >= limit)
+      throw ArgumentError(
+          fmt::format("token {} is none of the model's: they are in [0, {}).", token, limit));
+}
+
+void check_length(std::string_view side, std::size_t tokens, std::string_view name, int limit) {
+  if (tokens > std::size_t(limit))
+    throw ArgumentError(fmt::format(
+        "The prompt has {} tokens for the {}, and the recipe's {} is {}. Shorten it, or build the "
+        "recipe with a larger {}.",
+        tokens, side, name, limit, name));
+}
+
+/// Checks a prompt.
+/// throws    ArgumentError if the model cannot continue it
+void check_prompt(const PlanView& plan, const Prompt& prompt) {
+  const Model& model = plan.predicting;
+  if (prompt.tokens.empty())
+    throw ArgumentError("There is no token to continue from. Give at least one.");
+  check_ids(model, 0, prompt.tokens);
+  if (!is_encoder_decoder(model)) {
+    if (!prompt.decoder.empty())
+      throw ArgumentError(
+          "The prompt has tokens for a decoder, and this recipe's model has no encoder that could "
+          "read the others. Give them as one text, without Prompt::decoder.");
+    return;
+  }
+  if (prompt.decoder.empty())
+    throw ArgumentError(
+        "This recipe's model is an encoder-decoder, and the prompt does not say what its decoder "
+        "begins with. Give at least one token in Prompt::decoder.");
+  check_ids(model, 1, prompt.decoder);
+  check_length("encoder", prompt.tokens.size(), "second_context", plan.second_context);
+  check_length("decoder", prompt.decoder.size(), "context", plan.context);
+}
+
+}  // namespace
+
+GeneratorCore::GeneratorCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings)
+    : trainer_(std::move(recipe), std::move(settings)),
+      is_taken_(std::size_t(plan().max_texts), 0),
+      logits_(std::size_t(plan().max_texts) * std::size_t(plan().vocabulary)) {}
+
+GeneratorCore::~GeneratorCore() = default;
+
+std::string GeneratorCore::load_weights(const std::filesystem::path& path, std::string_view state) {
+  return trainer_.load_weights(path, state);
+}
+
+int GeneratorCore::rows() const { return int(rows_.size()); }
+
+void GeneratorCore::clear() {
+  rows_.clear();
+  std::ranges::fill(is_taken_, 0);
+}
+
+std::span<float> GeneratorCore::logits(int row) {
+  const auto vocabulary = std::size_t(plan().vocabulary);
+  return std::span(logits_).subspan(std::size_t(row) * vocabulary, vocabulary);
+}
+
+/// Copies the logits of a program's last `count` results to rows from `row` on.
+void GeneratorCore::keep_logits(int row, int count) {
+  int rows = 0, columns = 0;
+  const OnHost values = trainer_.machine().result(0, rows, columns);
+  const Model& model = plan().predicting;
+  const Element element = model.sizes.element[int(model.local(model.results[0]).type)];
+  with_element(element, [&]<class T>(T) {
+    const T* from = values.as<T>();
+    for (int k = 0; k < count; ++k)
+      std::copy_n(from + std::int64_t(k) * columns, plan().vocabulary, logits(row + k).data());
+  });
+}
+
+/// Reads tokens of one text behind those that its row has.
+void GeneratorCore::prefill(Row& row, std::span<const std::int32_t> tokens,
+                            std::span<const std::int32_t> other) {
+  const bool decodes = is_encoder_decoder(plan().predicting);
+  for (std::size_t done = 0; done < tokens.size();) {
+    const std::size_t count =
+        std::min<std::size_t>(tokens.size() - done, std::size_t(plan().prefill_rows));
+    const std::span<const std::int32_t> part = tokens.subspan(done, count);
+    HostBatch batch;
+    if (decodes) {
+      batch.ids.emplace_back(other.begin(), other.end());
+      batch.second_starts = {0, std::int32_t(other.size())};
+    }
+    batch.ids.emplace_back(part.begin(), part.end());
+    batch.starts = {0, std::int32_t(count)};
+    const std::int32_t before[]{row.length}, slot[]{row.slot};
+    const std::int32_t other_before[]{row.other_length}, other_slot[]{row.other_slot};
+    const Continued where{.before = {before, other_before}, .slots = {slot, other_slot}};
+    Work work;
+    work.batch = &batch;
+    work.sequences = 1;
+    work.continued = &where;
+    trainer_.machine().predict(work);
+    row.length += int(count);
+    row.other_length += int(other.size());
+    row.sources.resize(std::size_t(row.length), row.slot);
+    other = {};
+    done += count;
+  }
+}
+
+void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
+  check_prompt(plan(), prompt);
+  if (hypotheses < 1)
+    throw ArgumentError(fmt::format("{} hypotheses of a text; it has at least one.", hypotheses));
+  Row row;
+  row.text = texts_;
+  for (int slot = 0; slot < max_rows() && int(row.free.size()) < hypotheses; ++slot)
+    if (!is_taken_[std::size_t(slot)]) row.free.push_back(slot);
+  if (int(row.free.size()) < hypotheses)
+    throw ArgumentError(fmt::format(
+        "a text with {} rows, and {} of the generator's {} are free. Wait until others end, or "
+        "build the recipe with more: Generation<{{.rows = N}}>.",
+        hypotheses, row.free.size(), max_rows()));
+  for (const int slot : row.free) is_taken_[std::size_t(slot)] = 1;
+  row.slot = row.other_slot = row.free.front();
+  row.free.erase(row.free.begin());
+  const bool decodes = is_encoder_decoder(plan().predicting);
+  row.tokens = decodes ? prompt.decoder : prompt.tokens;
+  const std::size_t seen = std::min(row.tokens.size(), std::size_t(plan().context));
+  prefill(row, std::span(row.tokens).last(seen),
+          decodes ? std::span<const std::int32_t>(prompt.tokens) : std::span<const std::int32_t>());
+  ++texts_;
+  rows_.push_back(std::move(row));
+  keep_logits(rows() - 1, 1);
+}
+
+/// Makes the children of rows, without slots.
+std::vector<GeneratorCore::Row> GeneratorCore::rows_of_children(
+    std::span<const int> parents, std::span<const std::int32_t> tokens) {
+  if (parents.size() != tokens.size())
+    throw ArgumentError(fmt::format("{} parents and {} tokens; each row has one of both.",
+                                    parents.size(), tokens.size()));
+  check_ids(plan().predicting, is_encoder_decoder(plan().predicting) ? 1 : 0, tokens);
+  std::vector<int> children(rows_.size(), 0);
+  for (const int parent : parents) {
+    if (parent < 0 || parent >= rows())
+      throw ArgumentError(fmt::format("row {} is no parent: there are {} rows.", parent, rows()));
+    ++children[std::size_t(parent)];
+  }
+  std::vector<Row> next;
+  for (std::size_t k = 0; k < parents.size(); ++k) {
+    Row& parent = rows_[std::size_t(parents[k])];
+    next.push_back(--children[std::size_t(parents[k])] > 0 ? parent : std::move(parent));
+  }
+  return next;
+}
+
+/// Gives each row a slot of its text: that of its parent to one child, free ones to others.
+void GeneratorCore::give_slots(std::vector<Row>& rows) const {
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t last = first;
+    while (last < rows.size() && rows[last].text == rows[first].text) ++last;
+    std::vector<int> slots = rows[first].free;  // of the text
+    for (const Row& row : rows_)
+      if (row.text == rows[first].text) slots.push_back(row.slot);
+    if (last - first > slots.size())
+      throw ArgumentError(fmt::format("a text becomes {} rows, and was added with {}.",
+                                      last - first, slots.size()));
+    std::vector<char> has(last - first, 0);
+    for (std::size_t k = first; k < last; ++k)
+      has[k - first] = char(std::erase(slots, rows[k].slot) > 0);
+    for (std::size_t k = first; k < last; ++k) {
+      if (has[k - first]) continue;
+      rows[k].slot = slots.back();
+      slots.pop_back();
+    }
+    for (std::size_t k = first; k < last; ++k) rows[k].free = slots;
+    first = last;
+  }
+}
+
+/// Reads the last half of a text anew, in the first rows of its slot.
+void GeneratorCore::make_room(Row& row) {
+  if (is_encoder_decoder(plan().predicting))
+    throw ArgumentError(
+        fmt::format("the decoder has {} tokens, the recipe's context, and no room for another. End "
+                    "the text, or build the recipe with a larger context.",
+                    row.length));
+  const std::vector<std::int32_t> tokens(row.tokens.end() - plan().context / 2, row.tokens.end());
+  row.length = 0;
+  row.sources.clear();
+  prefill(row, tokens, {});
+  ++rereads_;
+}
+
+void GeneratorCore::extend(std::span<const int> parents, std::span<const std::int32_t> tokens) {
+  std::vector<Row> next = rows_of_children(parents, tokens);
+  give_slots(next);
+  std::vector<char> is_kept(is_taken_.size(), 0);
+  for (const Row& row : next) {
+    is_kept[std::size_t(row.slot)] = is_kept[std::size_t(row.other_slot)] = 1;
+    for (const int slot : row.free) is_kept[std::size_t(slot)] = 1;
+  }
+  is_taken_ = std::move(is_kept);
+  rows_ = std::move(next);
+  for (std::size_t k = 0; k < rows_.size(); ++k) {
+    if (rows_[k].length == plan().context) make_room(rows_[k]);
+    rows_[k].tokens.push_back(tokens[k]);
+    rows_[k].sources.push_back(rows_[k].slot);
+  }
+  if (!rows_.empty()) decode();
+}
+
+/// Reads the last token of each row.
+void GeneratorCore::decode() {
+  const std::size_t count = rows_.size();
+  const auto of_rows = [&](auto number) {
+    std::vector<std::int32_t> numbers(count);
+    std::ranges::transform(rows_, numbers.begin(), number);
+    return numbers;
+  };
+  HostBatch batch;
+  batch.starts.resize(count + 1);
+  std::iota(batch.starts.begin(), batch.starts.end(), 0);
+  if (is_encoder_decoder(plan().predicting)) {
+    batch.second_starts.assign(count + 1, 0);
+    batch.ids.emplace_back();
+  }
+  batch.ids.push_back(of_rows([](const Row& row) { return row.tokens.back(); }));
+  const auto before = of_rows([](const Row& row) { return row.length; });
+  const auto slots = of_rows([](const Row& row) { return row.slot; });
+  const auto other_before = of_rows([](const Row& row) { return row.other_length; });
+  const auto other_slots = of_rows([](const Row& row) { return row.other_slot; });
+  Continued where{.before = {before, other_before}, .slots = {slots, other_slots}};
+  const bool branched = std::ranges::any_of(rows_, [](const Row& row) {
+    return std::ranges::any_of(row.sources, [&](int slot) { return slot != row.slot; });
+  });
+  if (branched) {
+    where.source_rows = plan().context;
+    sources_.assign(count * std::size_t(plan().context), 0);
+    for (std::size_t k = 0; k < count; ++k)
+      std::ranges::copy(rows_[k].sources, sources_.begin() + std::ptrdiff_t(k) * plan().context);
+    where.sources = sources_;
+  }
+  Work work;
+  work.batch = &batch;
+  work.sequences = int(count);
+  work.continued = &where;
+  trainer_.machine().decode(work);
+  for (Row& row : rows_) ++row.length;
+  keep_logits(0, int(count));
+}
+
+}  // namespace sinter

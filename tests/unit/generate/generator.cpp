@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts that are continued with caches, against predictions of whole texts.
+#include "sinter/generate/generator.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "sinter/error.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
+#include "sinter/model/seq2seq.hpp"
+#include "sinter/optimizer/sgd.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp64.hpp"
+#include "support/recipes.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::detail::testing {
+namespace {
+
+constexpr int tokens_of_all = 23;
+using Tokens = std::vector<std::int32_t>;
+template <class Model, class... Policies>
+using Texts =
+    Made<Model, UpTo<40, tokens_of_all>, Sgd<>, Batch<{.global = 2, .micro = 2}>, Policies...>;
+template <class Model, class... Policies>
+using Pairs = Made<Model, UpToBoth<40, 30, tokens_of_all>, Sgd<>, Batch<{.global = 2, .micro = 2}>,
+                   Policies...>;
+
+template <class... Policies>
+using OfGpt2 = Texts<
+    Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = tokens_of_all, .positions = 40}>,
+    Policies...>;
+/// Heads share keys, and rows see the nearest 6; not a multiple of a block of the cache.
+using OfLlama = Texts<Llama<{.layers = 2,
+                             .heads = 4,
+                             .kv_heads = 2,
+                             .width = 24,
+                             .hidden = 20,
+                             .vocabulary = tokens_of_all,
+                             .positions = 40,
+                             .window = 6}>,
+                      Fp64, Generation<{.rows = 3}>>;
+template <Positions P>
+using OfPairs = Pairs<Seq2Seq<{.encoder_layers = 1,
+                               .decoder_layers = 2,
+                               .heads = 2,
+                               .width = 16,
+                               .hidden = 20,
+                               .vocabulary = tokens_of_all,
+                               .positions = 40,
+                               .position = P,
+                               .dropout = 0}>,
+                      Fp64>;
+
+/// A trainer, and a generator with its weights.
+template <class R>
+struct Both {
+  Trainer<R> trainer{{.seed = 1, .threads = 2}};
+  Generator<R> generator{{.threads = 2}};
+
+  Both() {
+    randomise(trainer, 5, 1);
+    for (const Parameter& p : trainer.parameters())
+      generator.weights().set_parameter(p.name, trainer.parameter(p.name));
+  }
+  /// How far the logits of a row are from those of its whole text, beside the largest logit.
+  double error(int row, const Tokens& text, const Tokens& source = {}) {
+    HostBatch batch;
+    batch.starts = {0, std::int32_t(text.size())};
+    if (!source.empty()) {
+      batch.second_starts = {0, int(source.size())};
+      batch.ids.push_back(source);
+    }
+    batch.ids.push_back(text);
+    const Prediction whole = trainer.predict(batch);
+    double worst = 0, largest = 0;
+    for (int k = 0; k < tokens_of_all; ++k) {
+      const double want = whole.values[std::size_t(k)];
+      worst = std::max(worst, std::abs(want - generator.logits(row)[std::size_t(k)]));
+      largest = std::max(largest, std::abs(want));
+    }
+    return worst / largest;
+  }
+};
+
+Tokens random_text(std::size_t length, unsigned seed) {
+  std::mt19937 engine(seed);
+  Tokens text(length);
+  for (std::int32_t& token : text) token = std::int32_t(engine() % tokens_of_all);
+  return text;
+}
+
+/// The largest error while a text of `length` tokens grows to its whole context.
+template <class R>
+double worst_of_growth(std::size_t length, const Tokens& source = {}) {
+  Both<R> both;
+  Tokens text = random_text(length, 7);
+  both.generator.add(source.empty() ? Prompt{.tokens = text}
+                                    : Prompt{.tokens = source, .decoder = text});
+  double worst = both.error(0, text, source);
+  while (text.size() < 40) {
+    const int parent = 0;
+    text.push_back(std::int32_t(text.size() * 5 % tokens_of_all));
+    both.generator.extend({&parent, 1}, {&text.back(), 1});
+    worst = std::max(worst, both.error(0, text, source));
+  }
+  return worst;
+}
+
+// Logits of the largest size 1 are sums of some hundred products, in float and in double.
+TEST_CASE("a text that grows has the logits of the whole text") {
+  CHECK(worst_of_growth<OfGpt2<>>(1) < 1e-4);
+  CHECK(worst_of_growth<OfGpt2<Fp64>>(17) < 1e-6);  // logits are floats
+  CHECK(worst_of_growth<OfLlama>(1) < 1e-6);
+  CHECK(worst_of_growth<OfLlama>(33) < 1e-6);
+}
+TEST_CASE("weights and caches of a narrow type err by its roundings") {
+  CHECK(worst_of_growth<OfGpt2<Bf16>>(9) < 0.05);
+  using Plan = GenerationPlan<OfGpt2<Bf16>>;
+  CHECK(Plan::memory.parameters < GenerationPlan<OfGpt2<>>::memory.parameters * 0.51);
+  CHECK(Plan::memory.cache * 2 == GenerationPlan<OfGpt2<>>::memory.cache);
+}
+TEST_CASE("a reply that grows has the logits of the whole reply to its source") {
+  CHECK(worst_of_growth<OfPairs<Positions::sinusoidal>>(1, random_text(30, 2)) < 1e-6);
+  CHECK(worst_of_growth<OfPairs<Positions::learned>>(1, random_text(1, 2)) < 1e-6);
+  CHECK(worst_of_growth<OfPairs<Positions::learned>>(37, random_text(11, 2)) < 1e-6);
+}
+
+TEST_CASE("texts of different lengths do not change each other, and end one by one") {
+  Both<OfLlama> both;
+  std::vector<Tokens> texts{random_text(3, 1), random_text(20, 2), random_text(9, 3)};
+  for (const Tokens& text : texts) both.generator.add({.tokens = text});
+  for (int step = 0; step < 12; ++step) {
+    std::vector<int> parents;
+    Tokens next;
+    if (step == 4) {  // the first one ends, and another begins in its place
+      texts.erase(texts.begin());
+      for (int k : {1, 2}) parents.push_back(k), next.push_back(k);
+    } else {
+      for (int k = 0; k < int(texts.size()); ++k) parents.push_back(k), next.push_back(3 * k);
+    }
+    for (std::size_t k = 0; k < texts.size(); ++k) texts[k].push_back(next[k]);
+    both.generator.extend(parents, next);
+    if (step == 4) {
+      texts.push_back(random_text(14, 4));
+      both.generator.add({.tokens = texts.back()});
+    }
+    REQUIRE(both.generator.rows() == int(texts.size()));
+    for (int k = 0; k < int(texts.size()); ++k) CHECK(both.error(k, texts[std::size_t(k)]) < 1e-6);
+  }
+}
+
+/// Grows hypotheses of one text or of two, as a beam search does, from random parents.
+template <class R>
+double worst_of_branches(const Tokens& source = {}) {
+  Both<R> both;
+  std::mt19937 engine(3);
+  std::vector<Tokens> texts{random_text(5, 1)};
+  both.generator.add(
+      source.empty() ? Prompt{.tokens = texts[0]} : Prompt{.tokens = source, .decoder = texts[0]},
+      3);
+  double worst = 0;
+  for (int step = 0; step < 30; ++step) {
+    std::vector<int> parents;
+    Tokens next;
+    std::vector<Tokens> grown;
+    for (int k = 0; k < (step % 7 == 6 ? 2 : 3); ++k) {
+      parents.push_back(int(engine() % texts.size()));
+      next.push_back(std::int32_t(engine() % tokens_of_all));
+    }
+    std::ranges::sort(parents);
+    for (std::size_t k = 0; k < parents.size(); ++k) {
+      grown.push_back(texts[std::size_t(parents[k])]);
+      grown.back().push_back(next[k]);
+    }
+    both.generator.extend(parents, next);
+    texts = grown;
+    for (int k = 0; k < int(texts.size()); ++k)
+      worst = std::max(worst, both.error(k, texts[std::size_t(k)], source));
+  }
+  return worst;
+}
+
+TEST_CASE("hypotheses read the rows of their parents where they lie") {
+  CHECK(worst_of_branches<OfGpt2<Fp64>>() < 1e-6);
+  CHECK(worst_of_branches<OfLlama>() < 1e-6);
+  CHECK(worst_of_branches<OfPairs<Positions::learned>>(random_text(13, 6)) < 1e-6);
+}
+
+TEST_CASE("a text that outgrows the context goes on with its last half, read anew") {
+  Both<OfGpt2<Fp64>> both;
+  Tokens text = random_text(50, 8);
+  both.generator.add({.tokens = text});  // of which it sees the last 40
+  CHECK(both.error(0, {text.end() - 40, text.end()}) < 1e-6);
+  for (int more = 1; more <= 45; ++more) {
+    const int parent = 0;
+    text.push_back(more % tokens_of_all);
+    both.generator.extend({&parent, 1}, {&text.back(), 1});
+    const int seen = 20 + (more - 1) % 20 + 1;
+    CHECK(both.error(0, {text.end() - seen, text.end()}) < 1e-6);
+  }
+  CHECK(both.generator.rereads() == 3);
+}
+
+template <class F>
+std::string refusal(const F& call) {
+  try {
+    call();
+    return "";
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+TEST_CASE("what cannot be continued is refused, and texts stay") {
+  Both<OfLlama> both;
+  Generator<OfLlama>& g = both.generator;
+  const Tokens text = random_text(4, 1);
+  g.add({.tokens = text}, 2);
+  const Tokens next{1, 2, 3};
+  const std::vector<int> same{0, 0, 0}, strange{1};
+  CHECK(has(refusal([&] { g.add({.tokens = {}}); }), "Give at least one"));
+  CHECK(has(refusal([&] { g.add({.tokens = {tokens_of_all}}); }), "in [0, "));
+  CHECK(has(refusal([&] { g.add({.tokens = {1}, .decoder = {1}}); }), "no encoder"));
+  CHECK(has(refusal([&] { g.add({.tokens = text}, 2); }), "Generation<{.rows = N}>"));
+  CHECK(has(refusal([&] { g.add({.tokens = text}, 0); }), "0 hypotheses"));
+  CHECK(both.error(0, text) < 1e-6);
+  CHECK(has(refusal([&] { g.extend(strange, {next.data(), 1}); }), "row 1 is no parent"));
+  CHECK(has(refusal([&] { g.extend({same.data(), 1}, {next.data(), 2}); }), "1 parents and 2"));
+}
+
+TEST_CASE("a decoder beside an encoder ends at its context") {
+  Both<OfPairs<Positions::learned>> both;
+  both.generator.add({.tokens = random_text(31 - 1, 1), .decoder = random_text(40, 1)});
+  const int parent = 0;
+  const std::int32_t token = 1;
+  CHECK(has(refusal([&] { both.generator.extend({&parent, 1}, {&token, 1}); }), "no room"));
+  CHECK(has(refusal([&] { both.generator.add({.tokens = random_text(31, 1), .decoder = {1}}); }),
+            "second_context"));
+  CHECK(has(refusal([&] { both.generator.add({.tokens = {1}, .decoder = random_text(41, 1)}); }),
+            "41 tokens for the decoder"));
+}
+
+}  // namespace
+}  // namespace sinter::detail::testing
