@@ -31,6 +31,14 @@ namespace sinter::detail::cli {
     "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N --results N "       \
     "--early-stopping WORD --length-penalty X --length-penalty-by WORD --json --quiet",          \
     .needs = Needs::tokenizer)                                                                   \
+  X(chat, "chat", chat, "talk with a model that learnt replies",                                 \
+    "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
+    "--tokenizer PATH --special-tokens WORD --tokens N --temperature T --top-k K --top-p P "     \
+    "--min-p P --typical-p P --repetition-penalty X --frequency-penalty X "                      \
+    "--presence-penalty X --no-repeat-ngram-size N --no-repeat-written-ngram-size N "            \
+    "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N "                   \
+    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --quiet",                 \
+    .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
     "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \
     "--tokenizer PATH --special-tokens WORD --text FILE --ids FILE --json --quiet")              \
