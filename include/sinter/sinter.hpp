@@ -63,6 +63,8 @@
 #include "sinter/cli/run.hpp"
 #include "sinter/generate/generate.hpp"
 #include "sinter/generate/generator.hpp"
+#include "sinter/generate/texts.hpp"
+#include "sinter/generate/whole_texts.hpp"
 #include "sinter/trainer/check_gradients.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"

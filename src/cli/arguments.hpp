@@ -24,7 +24,7 @@ struct Arguments {
   std::string binary;  // the program's name as it was typed
   std::vector<std::string> data, validation;
   std::vector<std::string> runs;  // arguments that belong to no flag: run folders
-  std::optional<std::string> out, weights, profile, tokenizer, text, ids;
+  std::optional<std::string> out, weights, profile, tokenizer, text, ids, file;
   std::string scratch;                                  // empty if not given
   std::optional<std::int64_t> steps, epochs, examples;  // at most one of these
   std::optional<std::int64_t> evaluate_every, save_every;
@@ -49,6 +49,7 @@ struct Arguments {
   int threads = 0;                           // 0: one per usable processor
   int workers = 1;                           // threads that prepare batches
   std::string prompt;
+  std::optional<int> rows;  // texts that are written at once
   SamplingFlags sampling;
   std::int64_t size = 0, min_frequency = 1;  // for train-tokenizer
   std::vector<std::string> special;          // its special tokens

@@ -270,6 +270,13 @@ constexpr Flag most_flags[] = {
      "The text to continue, or to reply to, where each line of a\n"
      "dialogue is a turn. Default: a new line; of examples, nothing.",
      [](Arguments& a, const Given& g) { a.prompt = g.texts.front(); }},
+    {"--file", "FILE",
+     "Texts to continue, as JSON lines: {\"prompt\": TEXT} and any other\n"
+     "fields, which the answer repeats; - is standard input. Answers are\n"
+     "JSON lines on standard output.",
+     [](Arguments& a, const Given& g) { a.file = g.texts.front(); }},
+    {"--rows", "N", "How many texts of --file, or beams, are written at once. Default: 8.",
+     [](Arguments& a, const Given& g) { a.rows = integer<int>(g, 1); }},
     {"--text", "", "Print figures and a small curve of each run's loss, and write no\npage.",
      [](Arguments& a, const Given&) { a.text_only = true; }},
     {"--world", "N",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "cli/numbers.hpp"
 #include "hugging_face/generation_config.hpp"
@@ -24,16 +25,20 @@ class Joined {
   template <class T>
   void set(const char* name, const std::optional<T>& flag, std::string_view key, T& option,
            T absent) {
-    const bool in_file = file_.sets(key);
     if (flag) {
       option = *flag;
-    } else if (!in_file) {
+    } else if (!file_.sets(key)) {
       option = absent;
     }
-    into_.settings.push_back({name, option,
-                              flag      ? "flag"
-                              : in_file ? "generation_config.json"
-                                        : "default"});
+    add(name, option, flag.has_value(), key);
+  }
+  /// Adds a setting that a flag says, or the file under a key, or Sinter.
+  void add(const char* name, const nlohmann::ordered_json& value, bool by_flag,
+           std::string_view key) {
+    into_.settings.push_back({name, value,
+                              by_flag           ? "flag"
+                              : file_.sets(key) ? "generation_config.json"
+                                                : "default"});
   }
 
  private:
@@ -60,8 +65,83 @@ void leave_out_draws(GenerationConfig& file, std::string_view why,
   options.min_p = 0;
 }
 
+/// Forgets a setting of a file that has no effect.
+void leave_out(GenerationConfig& file, const char* name, std::string_view why,
+               std::vector<std::string>& notes) {
+  if (std::erase(file.set, name))
+    notes.push_back(fmt::format("{} of generation_config.json has no effect: {}.", name, why));
+}
+
+/// Settles how a beam search goes. Flags count before the file.
+void settle_beams(const SamplingFlags& flags, GenerationConfig& file, Sampling& found) {
+  BeamOptions& beams = found.beams;
+  beams = file.beams;
+  beams.beams = flags.beams.value_or(file.beams.beams);
+  if (beams.beams == 1) {
+    if (flags.early_stopping || flags.length_penalty || flags.length_penalty_by)
+      throw UsageError(
+          "--early-stopping, --length-penalty and --length-penalty-by choose among beams, and "
+          "there "
+          "are none. Give --beams 2 or more, or leave them out.");
+    if (beams.early_stopping != BeamStopping::no)
+      leave_out(file, "early_stopping", "there are no beams", found.notes);
+    if (beams.exponent != 1) leave_out(file, "length_penalty", "there are no beams", found.notes);
+    beams = {};
+    return;
+  }
+  beams.early_stopping = flags.early_stopping.value_or(beams.early_stopping);
+  beams.length_penalty = flags.length_penalty_by.value_or(beams.length_penalty);
+  if (beams.length_penalty == LengthPenalty::none) {
+    if (flags.length_penalty)
+      throw UsageError(
+          "--length-penalty has no effect with --length-penalty-by none. Leave one of them out.");
+    leave_out(file, "length_penalty", "--length-penalty-by is none", found.notes);
+    beams.exponent = 1;
+  }
+  beams.exponent = flags.length_penalty.value_or(beams.exponent);
+}
+
+/// Settles how many texts are written, once it is known how.
+void settle_results(const SamplingFlags& flags, GenerationConfig& file, Sampling& found) {
+  const int beams = found.beams.beams;
+  const bool equal = beams == 1 && found.options.temperature == 0;
+  const int most = equal ? 1 : beams > 1 ? beams : std::numeric_limits<int>::max();
+  found.results = flags.results.value_or(file.results);
+  if (found.results <= most) return;
+  const std::string why =
+      equal ? "the likeliest token is always taken, so that all texts would be equal"
+            : fmt::format("{} beams give {} texts at most", beams, beams);
+  if (flags.results)
+    throw UsageError(fmt::format("--results {}: {}. Give fewer, or --beams {}{}.", found.results,
+                                 why, found.results, equal ? ", or a positive temperature" : ""));
+  leave_out(file, "num_return_sequences", why, found.notes);
+  found.results = most;
+}
+
+constexpr std::string_view stopping_words[] = {"false", "true", "never"};
+constexpr std::string_view penalty_words[] = {"power", "wu", "none"};
+
+/// Adds the settings of a beam search.
+void add_beams(const SamplingFlags& flags, const Sampling& found, Joined& joined) {
+  joined.add("num_beams", found.beams.beams, flags.beams.has_value(), "num_beams");
+  joined.add("num_return_sequences", found.results, flags.results.has_value(),
+             "num_return_sequences");
+  if (found.beams.beams == 1) return;
+  const BeamStopping stopping = found.beams.early_stopping;
+  using Json = nlohmann::ordered_json;
+  joined.add("early_stopping",
+             stopping == BeamStopping::never ? Json(stopping_words[int(stopping)])
+                                             : Json(stopping == BeamStopping::yes),
+             flags.early_stopping.has_value(), "early_stopping");
+  joined.add("length_penalty_by", penalty_words[int(found.beams.length_penalty)],
+             flags.length_penalty_by.has_value(), "");
+  if (found.beams.length_penalty != LengthPenalty::none)
+    joined.add("length_penalty", found.beams.exponent, flags.length_penalty.has_value(),
+               "length_penalty");
+}
+
 /// Settles whether tokens are drawn. Flags count before the file.
-void settle_mode(const SamplingFlags& flags, GenerationConfig& file,
+void settle_mode(const SamplingFlags& flags, GenerationConfig& file, int beams,
                  std::vector<std::string>& notes) {
   const bool draws = asks_for_draws(flags);
   if (flags.temperature == 0.) {
@@ -70,6 +150,10 @@ void settle_mode(const SamplingFlags& flags, GenerationConfig& file,
           "--temperature 0 always takes the likeliest token, so that --top-k, --top-p, --min-p and "
           "--typical-p have no effect. Leave them out, or give a positive temperature.");
     leave_out_draws(file, "--temperature 0 takes the likeliest token", notes);
+  } else if (beams > 1 && !draws && !file.draws) {
+    leave_out_draws(file, "beams take the best, as nothing says that tokens are drawn", notes);
+    file.sampling.temperature = 0;
+    if (file.likeliest) file.set.emplace_back("temperature");
   } else if (file.likeliest && !draws) {
     leave_out_draws(file, "do_sample is false, so that the likeliest token is taken", notes);
     file.sampling.temperature = 0;
@@ -157,7 +241,9 @@ Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& j
   check_file(file, vocabulary);
   Sampling found;
   found.notes = file.left_out;
-  settle_mode(flags, file, found.notes);
+  settle_beams(flags, file, found);
+  settle_mode(flags, file, found.beams.beams, found.notes);
+  const bool takes_best = found.beams.beams > 1 && file.sampling.temperature == 0;
   const bool decodes = !prompt.decoder.empty();
   settle_lengths(file, std::int64_t((decodes ? prompt.decoder : prompt.tokens).size()),
                  found.notes);
@@ -174,7 +260,9 @@ Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& j
   std::int64_t file_tokens = file.max_new_tokens.value_or(0);
   joined.set("tokens", flags.tokens, "max_new_tokens", file_tokens, default_tokens);
   found.tokens = file_tokens;
-  joined.set("temperature", flags.temperature, "temperature", o.temperature, default_temperature);
+  joined.set("temperature", flags.temperature, "temperature", o.temperature,
+             takes_best ? 0. : default_temperature);
+  settle_results(flags, file, found);
   joined.set("top_k", flags.top_k, "top_k", o.top_k, 0);
   joined.set("top_p", flags.top_p, "top_p", o.top_p, 1.);
   joined.set("min_p", flags.min_p, "min_p", o.min_p, 0.);
@@ -185,8 +273,13 @@ Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& j
   joined.set("presence_penalty", flags.presence_penalty, "", o.presence_penalty, 0.);
   joined.set("no_repeat_ngram_size", flags.no_repeat_ngram, "no_repeat_ngram_size",
              o.no_repeat_ngram, 0);
+  joined.set("no_repeat_written_ngram_size", flags.no_repeat_written, "", o.no_repeat_written_ngram,
+             0);
+  joined.set("encoder_no_repeat_ngram_size", flags.no_repeat_prompt, "encoder_no_repeat_ngram_size",
+             o.no_repeat_prompt_ngram, 0);
   joined.set("min_tokens", flags.min_tokens, "min_new_tokens", o.min_new_tokens, std::int64_t(0));
   joined.set("seed", flags.seed, "", o.seed, std::uint64_t(0));
+  add_beams(flags, found, joined);
   add_others(file, found.settings);
   found.stops = flags.stops.empty() ? file.stops : flags.stops;
   if (!found.stops.empty())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sinter/data/prompt.hpp"
+#include "sinter/generate/beams.hpp"
 #include "sinter/generate/sampling.hpp"
 
 namespace sinter::detail::cli {
@@ -20,6 +21,11 @@ struct SamplingFlags {
   std::optional<int> top_k{}, no_repeat_ngram{};
   std::optional<std::uint64_t> seed{};
   std::vector<std::string> stops{};  // texts that end a text
+  std::optional<int> no_repeat_written{}, no_repeat_prompt{};
+  std::optional<int> beams{}, results{};
+  std::optional<BeamStopping> early_stopping{};
+  std::optional<LengthPenalty> length_penalty_by{};
+  std::optional<double> length_penalty{};
 };
 
 /// A setting, and where it came from: "flag", "generation_config.json" or "default".
@@ -32,6 +38,8 @@ struct Setting {
 /// What `generate` does, by all who say it.
 struct Sampling {
   SamplingOptions options;
+  BeamOptions beams;
+  int results = 1;                 // texts to write
   std::int64_t tokens = 0;         // most tokens to write
   std::vector<std::string> stops;  // texts that end the text
   std::vector<Setting> settings;   // in the order of the flags

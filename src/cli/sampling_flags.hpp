@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flags of `generate` that choose tokens, and the numbers that flags take.
 #pragma once
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
 #include "cli/flags.hpp"
 #include "cli/numbers.hpp"
 
@@ -14,6 +21,14 @@ T integer(const Given& given, int minimum) {
 /// A share of a whole, above none of it.
 inline double share(const Given& given) {
   return number_of<double>(given.flag, given.texts.front(), Range().above(0).at_most(1));
+}
+
+/// The place of a flag's word among those that it takes.
+inline int place_of(const Given& given, std::initializer_list<std::string_view> words) {
+  const auto found = std::ranges::find(words, given.texts.front());
+  if (found != words.end()) return int(found - words.begin());
+  throw UsageError(fmt::format("{} takes {}, not '{}'.", given.flag, fmt::join(words, ", "),
+                               given.texts.front()));
 }
 
 inline constexpr Flag sampling_flags[] = {
@@ -67,6 +82,14 @@ inline constexpr Flag sampling_flags[] = {
      "Never write N tokens in a row that the text has already, prompt\n"
      "included; 0: any may come again. Default: 0.",
      [](Arguments& a, const Given& g) { a.sampling.no_repeat_ngram = integer<int>(g, 0); }},
+    {"--no-repeat-written-ngram-size", "N",
+     "Never write N tokens in a row that were written already; what the\n"
+     "prompt has may be written once. Default: 0, any may come again.",
+     [](Arguments& a, const Given& g) { a.sampling.no_repeat_written = integer<int>(g, 0); }},
+    {"--no-repeat-prompt-ngram-size", "N",
+     "Never write N tokens in a row that the prompt has. Default: 0, any\n"
+     "may be written.",
+     [](Arguments& a, const Given& g) { a.sampling.no_repeat_prompt = integer<int>(g, 0); }},
     {"--min-tokens", "N", "The text does not end before N tokens are written. Default: 0.",
      [](Arguments& a, const Given& g) { a.sampling.min_tokens = integer<std::int64_t>(g, 0); }},
     {"--stop", "TEXT...",
@@ -76,6 +99,36 @@ inline constexpr Flag sampling_flags[] = {
          if (text.empty())
            throw UsageError("--stop takes a text, and an empty one is in each text.");
        a.sampling.stops = g.texts;
+     }},
+    {"--beams", "N",
+     "Search among N texts at once for the one that is likeliest as a\n"
+     "whole. They take the best tokens, unless a flag says how to draw.\n"
+     "Default: what generation_config.json says, else 1: no search.",
+     [](Arguments& a, const Given& g) { a.sampling.beams = integer<int>(g, 1); }},
+    {"--results", "N",
+     "Write N texts behind each prompt: of beams the best N, else N that\n"
+     "are drawn. Default: what generation_config.json says, else 1.",
+     [](Arguments& a, const Given& g) { a.sampling.results = integer<int>(g, 1); }},
+    {"--early-stopping", "WORD",
+     "true: a search ends once as many texts as beams have ended; false:\n"
+     "once none that runs looks better; never: once none can be better\n"
+     "at any length. Default: what generation_config.json says, else\n"
+     "false.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.early_stopping = BeamStopping(place_of(g, {"false", "true", "never"}));
+     }},
+    {"--length-penalty", "X",
+     "The exponent of the length that divides a text's score among\n"
+     "beams: above 0 long texts are favoured. Default: what\n"
+     "generation_config.json says, else 1.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.length_penalty = number_of<double>(g.flag, g.texts.front(), Range());
+     }},
+    {"--length-penalty-by", "WORD",
+     "power: of the length itself, as transformers; wu: of (length + 2)\n"
+     "/ 6, as ParlAI; none: scores are not divided. Default: power.",
+     [](Arguments& a, const Given& g) {
+       a.sampling.length_penalty_by = LengthPenalty(place_of(g, {"power", "wu", "none"}));
      }},
 };
 

@@ -12,11 +12,19 @@ namespace {
 constexpr int exit_interrupted = 128 + SIGINT;
 
 std::atomic<int> asked{0}, interrupts{0};
-static_assert(std::atomic<int>::is_always_lock_free);  // so that a handler may count
+static_assert(std::atomic<int>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free);  // so that a handler may count
 
 void on_stop(int signal) {
   if (signal == SIGINT && ++interrupts > 1) ::_exit(exit_interrupted);
   ++asked;
+}
+
+std::atomic<bool> counts{false};
+
+void on_interrupt(int) {
+  if (!counts) ::_exit(exit_interrupted);
+  ++interrupts;
 }
 
 /// Installs a handler without SA_RESTART: a call that waits, such as a write to a full pipe, then
@@ -42,5 +50,14 @@ void catch_stop_signals() {
 }
 
 int stop_signals() { return asked; }
+
+void catch_interrupts() { handle(SIGINT, on_interrupt); }
+
+CountedInterrupts::CountedInterrupts() {
+  interrupts = 0;
+  counts = true;
+}
+CountedInterrupts::~CountedInterrupts() { counts = false; }
+int CountedInterrupts::count() const { return interrupts; }
 
 }  // namespace sinter::detail::cli

@@ -14,4 +14,18 @@ void catch_stop_signals();
 /// Returns the number of signals that have asked to stop.
 int stop_signals();
 
+/// Makes SIGINT end the process with the code 130, but where CountedInterrupts counts it.
+void catch_interrupts();
+
+/// Counts SIGINT as long as this lives, where it would end the process (catch_interrupts()).
+class CountedInterrupts {
+ public:
+  CountedInterrupts();
+  ~CountedInterrupts();
+  CountedInterrupts(const CountedInterrupts&) = delete;
+  CountedInterrupts& operator=(const CountedInterrupts&) = delete;
+  /// The number of signals so far.
+  int count() const;
+};
+
 }  // namespace sinter::detail::cli

@@ -22,12 +22,22 @@ namespace sinter::detail::cli {
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
     "--tokenizer PATH --special-tokens WORD --json --quiet",                                     \
     .needs = Needs::data, .has_ranks = true)                                                     \
-  X(generate, "generate", generate, "continue a text",                                           \
+  X(generate, "generate", generate, "continue a text, or each of a file",                        \
     "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
-    "--tokenizer PATH --special-tokens WORD --prompt TEXT --tokens N --ignore-eos "              \
-    "--temperature T --top-k K --top-p P --min-p P --typical-p P --repetition-penalty X "        \
-    "--frequency-penalty X --presence-penalty X --no-repeat-ngram-size N --min-tokens N "        \
-    "--stop TEXT... --json --quiet",                                                             \
+    "--tokenizer PATH --special-tokens WORD --prompt TEXT --file FILE --rows N --tokens N "      \
+    "--ignore-eos --temperature T --top-k K --top-p P --min-p P --typical-p P "                  \
+    "--repetition-penalty X --frequency-penalty X --presence-penalty X "                         \
+    "--no-repeat-ngram-size N --no-repeat-written-ngram-size N "                                 \
+    "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N --results N "       \
+    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --json --quiet",          \
+    .needs = Needs::tokenizer)                                                                   \
+  X(chat, "chat", chat, "talk with a model that learnt replies",                                 \
+    "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
+    "--tokenizer PATH --special-tokens WORD --tokens N --temperature T --top-k K --top-p P "     \
+    "--min-p P --typical-p P --repetition-penalty X --frequency-penalty X "                      \
+    "--presence-penalty X --no-repeat-ngram-size N --no-repeat-written-ngram-size N "            \
+    "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N "                   \
+    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --quiet",                 \
     .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
     "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \

@@ -30,8 +30,9 @@ void check_ranges(const SamplingOptions& o) {
           "a number; 0 changes nothing");
   require(std::isfinite(o.presence_penalty), "presence penalty", o.presence_penalty,
           "a number; 0 changes nothing");
-  require(o.no_repeat_ngram >= 0, "length of n-grams that are not repeated", o.no_repeat_ngram,
-          "0 (none is forbidden) or positive");
+  for (int length : {o.no_repeat_ngram, o.no_repeat_written_ngram, o.no_repeat_prompt_ngram})
+    require(length >= 0, "length of n-grams that are not repeated", length,
+            "0 (none is forbidden) or positive");
   require(o.min_new_tokens >= 0, "least number of new tokens", double(o.min_new_tokens),
           "0 or positive");
 }

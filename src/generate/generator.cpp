@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generate/prompts.hpp"
 #include "sinter/base/with_element.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
@@ -32,37 +33,6 @@ void check_ids(const Model& model, int external, std::span<const std::int32_t> t
     if (token < 0 || token >= limit)
       throw ArgumentError(
           fmt::format("token {} is none of the model's: they are in [0, {}).", token, limit));
-}
-
-void check_length(std::string_view side, std::size_t tokens, std::string_view name, int limit) {
-  if (tokens > std::size_t(limit))
-    throw ArgumentError(fmt::format(
-        "The prompt has {} tokens for the {}, and the recipe's {} is {}. Shorten it, or build the "
-        "recipe with a larger {}.",
-        tokens, side, name, limit, name));
-}
-
-/// Checks a prompt.
-/// throws    ArgumentError if the model cannot continue it
-void check_prompt(const PlanView& plan, const Prompt& prompt) {
-  const Model& model = plan.predicting;
-  if (prompt.tokens.empty())
-    throw ArgumentError("There is no token to continue from. Give at least one.");
-  check_ids(model, 0, prompt.tokens);
-  if (!is_encoder_decoder(model)) {
-    if (!prompt.decoder.empty())
-      throw ArgumentError(
-          "The prompt has tokens for a decoder, and this recipe's model has no encoder that could "
-          "read the others. Give them as one text, without Prompt::decoder.");
-    return;
-  }
-  if (prompt.decoder.empty())
-    throw ArgumentError(
-        "This recipe's model is an encoder-decoder, and the prompt does not say what its decoder "
-        "begins with. Give at least one token in Prompt::decoder.");
-  check_ids(model, 1, prompt.decoder);
-  check_length("encoder", prompt.tokens.size(), "second_context", plan.second_context);
-  check_length("decoder", prompt.decoder.size(), "context", plan.context);
 }
 
 }  // namespace
@@ -136,6 +106,9 @@ void GeneratorCore::prefill(Row& row, std::span<const std::int32_t> tokens,
 
 void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
   check_prompt(plan(), prompt);
+  const bool decodes = is_encoder_decoder(plan().predicting);
+  check_ids(plan().predicting, 0, prompt.tokens);
+  if (decodes) check_ids(plan().predicting, 1, prompt.decoder);
   if (hypotheses < 1)
     throw ArgumentError(fmt::format("{} hypotheses of a text; it has at least one.", hypotheses));
   Row row;
@@ -150,11 +123,9 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
   for (const int slot : row.free) is_taken_[std::size_t(slot)] = 1;
   row.slot = row.other_slot = row.free.front();
   row.free.erase(row.free.begin());
-  const bool decodes = is_encoder_decoder(plan().predicting);
-  row.tokens = decodes ? prompt.decoder : prompt.tokens;
+  row.tokens = continued(prompt);
   const std::size_t seen = std::min(row.tokens.size(), std::size_t(plan().context));
-  prefill(row, std::span(row.tokens).last(seen),
-          decodes ? std::span<const std::int32_t>(prompt.tokens) : std::span<const std::int32_t>());
+  prefill(row, std::span(row.tokens).last(seen), source_of(prompt));
   ++texts_;
   rows_.push_back(std::move(row));
   keep_logits(rows() - 1, 1);

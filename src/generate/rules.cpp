@@ -51,12 +51,14 @@ void penalize_written(std::span<float> logits, Tokens written, const SamplingOpt
     });
 }
 
-void forbid_repeated_ngrams(std::span<float> logits, Tokens text, std::size_t n) {
-  if (text.size() + 1 < n) return;
+/// Forbids tokens that stand behind the last n - 1 tokens of `text` somewhere in `seen`.
+void forbid_repeated_ngrams(std::span<float> logits, Tokens text, Tokens seen, int length) {
+  const std::size_t n = std::size_t(length);
+  if (length == 0 || text.size() + 1 < n) return;
   const Tokens end = text.last(n - 1);
-  for (std::size_t at = 0; at + n <= text.size(); ++at)
-    if (std::ranges::equal(text.subspan(at, n - 1), end))
-      forbid(logits, text.subspan(at + n - 1, 1));
+  for (std::size_t at = 0; at + n <= seen.size(); ++at)
+    if (std::ranges::equal(seen.subspan(at, n - 1), end))
+      forbid(logits, seen.subspan(at + n - 1, 1));
 }
 
 }  // namespace
@@ -70,8 +72,12 @@ void apply_rules(std::span<float> logits, const WrittenText& text, const Samplin
     penalize_repetition(logits, all, float(options.repetition_penalty));
   if (options.frequency_penalty != 0 || options.presence_penalty != 0)
     penalize_written(logits, all.subspan(text.prompt), options);
-  if (options.no_repeat_ngram > 0)
-    forbid_repeated_ngrams(logits, all, std::size_t(options.no_repeat_ngram));
+  const bool decodes = !text.source.empty();
+  const Tokens written = decodes ? all : all.subspan(text.prompt);
+  forbid_repeated_ngrams(logits, all, all, options.no_repeat_ngram);
+  forbid_repeated_ngrams(logits, written, written, options.no_repeat_written_ngram);
+  forbid_repeated_ngrams(logits, all, decodes ? text.source : all.first(text.prompt),
+                         options.no_repeat_prompt_ngram);
   for (const auto& word : options.bad_words) {
     const bool is_end = word.size() == 1 && std::ranges::count(text.ends, word[0]) > 0;
     if (!is_end && leads_to(all, word)) forbid(logits, Tokens(word).last(1));

@@ -13,25 +13,6 @@
 namespace sinter::detail {
 namespace {
 
-/// Returns a random number of 53 bits in [0, 1).
-double uniform(std::uint64_t seed, std::uint64_t position) {
-  return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
-}
-
-/// throws    NonFiniteError if nothing can be drawn
-void check(std::span<const float> logits) {
-  bool any = false;  // minus infinity is allowed, as it forbids a token
-  for (float logit : logits) {
-    any |= std::isfinite(logit);
-    if (std::isnan(logit) || logit == std::numeric_limits<float>::infinity())
-      throw NonFiniteError(
-          "The model's prediction is not finite. Its weights are bad; use another "
-          "checkpoint.");
-  }
-  if (!any)
-    throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
-}
-
 /// Tokens from the likeliest on, of equals the lower. Only as many are sorted as someone asks for,
 /// since few of a large vocabulary are likely.
 class Ranking {
@@ -83,11 +64,14 @@ class Ranking {
   std::size_t sorted_ = 0;
 };
 
-/// Returns how many of the likeliest tokens top_k, top_p and min_p leave, at least one.
-std::size_t likeliest(Ranking& ranking, const SamplingOptions& options) {
+/// Returns how many of the likeliest tokens top_k, top_p and min_p leave. Each leaves at least
+/// `least` of them.
+std::size_t likeliest(Ranking& ranking, const SamplingOptions& options, std::size_t least) {
   std::size_t count = ranking.size();
-  if (options.top_k > 0 && std::size_t(options.top_k) < count) {
-    count = std::size_t(options.top_k);
+  least = std::min(least, count);
+  if (const std::size_t k = std::max(std::size_t(options.top_k), least);
+      options.top_k > 0 && k < count) {
+    count = k;
     const float last = ranking.logit(count - 1);
     while (count < ranking.size() && ranking.logit(count) == last) ++count;
   }
@@ -95,18 +79,20 @@ std::size_t likeliest(Ranking& ranking, const SamplingOptions& options) {
     const double enough = options.top_p * ranking.total(count);
     std::size_t taken = 0;
     for (double mass = 0; taken < count && mass < enough; ++taken) mass += ranking.weight(taken);
-    count = std::max<std::size_t>(taken, 1);
+    count = std::max(taken, least);
   }
   if (options.min_p > 0) {
     std::size_t taken = 1;
     while (taken < count && ranking.weight(taken) >= options.min_p) ++taken;
-    count = taken;
+    count = std::max(taken, least);
   }
   return count;
 }
 
-/// Returns the ranks, of the `count` likeliest, that typical_p leaves, ascending.
-std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double share) {
+/// Returns the ranks, of the `count` likeliest, that typical_p leaves, ascending: at
+/// least `least`.
+std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double share,
+                                 std::size_t least) {
   const double total = ranking.total(count);
   double entropy = 0;
   std::vector<std::pair<double, std::size_t>> surprises;  // each becomes its distance to the mean
@@ -121,7 +107,7 @@ std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double sha
   std::vector<std::size_t> kept;
   double mass = 0, farthest = 0;
   for (const auto& [distance, rank] : surprises) {
-    if (mass >= share && distance > farthest) break;
+    if (mass >= share && distance > farthest && kept.size() >= least) break;
     kept.push_back(rank);
     mass += ranking.weight(rank) / total;
     farthest = distance;
@@ -130,17 +116,60 @@ std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double sha
   return kept;
 }
 
+/// Returns the ranks that all rules leave, ascending.
+std::vector<std::size_t> ranks_kept(Ranking& ranking, const SamplingOptions& options,
+                                    std::size_t least) {
+  const std::size_t count = likeliest(ranking, options, least);
+  if (options.typical_p < 1) return typical(ranking, count, options.typical_p, least);
+  std::vector<std::size_t> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 }  // namespace
+
+double uniform_draw(std::uint64_t seed, std::uint64_t position) {
+  return double(kernel::mix_bits(Permutation::epoch_key(seed, position)) >> 11) * 0x1p-53;
+}
+
+std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64_t result) {
+  if (request == 0 && result == 0) return seed;
+  return Permutation::item_key(seed, request, result);
+}
+
+void check_logits(std::span<const float> logits) {
+  bool any = false;  // minus infinity is allowed, as it forbids a token
+  for (float logit : logits) {
+    any |= std::isfinite(logit);
+    if (std::isnan(logit) || logit == std::numeric_limits<float>::infinity())
+      throw NonFiniteError(
+          "The model's prediction is not finite. Its weights are bad; use another "
+          "checkpoint.");
+  }
+  if (!any)
+    throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
+}
+
+std::vector<int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
+                             std::size_t least) {
+  check_sampling(options, int(logits.size()));
+  check_logits(logits);
+  Ranking ranking(logits, options.temperature);
+  std::vector<int> tokens;
+  for (std::size_t rank : ranks_kept(ranking, options, least))
+    tokens.push_back(ranking.token(rank));
+  return tokens;
+}
 
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
   check_sampling(options, int(logits.size()));
-  check(logits);
+  check_logits(logits);
   if (options.temperature == 0) return int(std::ranges::max_element(logits) - logits.begin());
   Ranking ranking(logits, options.temperature);
-  const std::size_t count = likeliest(ranking, options);
-  const double random = uniform(options.seed, position);
+  const std::size_t count = likeliest(ranking, options, 1);
+  const double random = uniform_draw(options.seed, position);
   if (options.typical_p < 1) {
-    const std::vector<std::size_t> kept = typical(ranking, count, options.typical_p);
+    const std::vector<std::size_t> kept = typical(ranking, count, options.typical_p, 1);
     double total = 0, up_to = 0;
     for (std::size_t rank : kept) total += ranking.weight(rank);
     for (std::size_t rank : kept)

@@ -111,7 +111,25 @@ void read_mode(Reader& file, GenerationConfig& into) {
   if (!sample) return;
   if (!sample->is_boolean()) Reader::refuse("do_sample", *sample, "true or false");
   std::erase(into.set, "do_sample");
-  into.likeliest = !sample->get<bool>();
+  into.draws = sample->get<bool>();
+  into.likeliest = !into.draws;
+}
+
+/// Reads what a beam search does, and how many texts it returns.
+void read_beams(Reader& file, const Json& json, GenerationConfig& into) {
+  for (auto& [key, option] : {std::pair<const char*, int&>{"num_beams", into.beams.beams},
+                              {"num_return_sequences", into.results}}) {
+    file.whole(key, option);
+    if (option < 1) Reader::refuse(key, json[key], "at least 1");
+  }
+  file.number("length_penalty", into.beams.exponent);
+  const Json* stopping = file.take("early_stopping");
+  if (!stopping) return;
+  if (!stopping->is_boolean() && *stopping != "never")
+    Reader::refuse("early_stopping", *stopping, "true, false or \"never\"");
+  into.beams.early_stopping = *stopping == "never"    ? BeamStopping::never
+                              : stopping->get<bool>() ? BeamStopping::yes
+                                                      : BeamStopping::no;
 }
 
 /// Names of what Sinter does not have, with the values by which they change nothing.
@@ -120,13 +138,10 @@ void read_others(const Json& json, GenerationConfig& into) {
     const char* name;
     Json neutral;
   };
-  const std::array<Other, 13> others{{{"num_beams", 1},
-                                      {"num_beam_groups", 1},
-                                      {"num_return_sequences", 1},
+  const std::array<Other, 10> others{{{"num_beam_groups", 1},
                                       {"penalty_alpha", 0},
                                       {"guidance_scale", 1},
                                       {"encoder_repetition_penalty", 1},
-                                      {"encoder_no_repeat_ngram_size", 0},
                                       {"exponential_decay_length_penalty", nullptr},
                                       {"epsilon_cutoff", 0},
                                       {"eta_cutoff", 0},
@@ -159,6 +174,7 @@ GenerationConfig read_generation_config(const nlohmann::ordered_json& json) {
   file.number("typical_p", options.typical_p);
   file.number("repetition_penalty", options.repetition_penalty);
   file.whole("no_repeat_ngram_size", options.no_repeat_ngram);
+  file.whole("encoder_no_repeat_ngram_size", options.no_repeat_prompt_ngram);
   file.tokens("suppress_tokens", options.suppressed);
   file.tokens("begin_suppress_tokens", options.suppressed_first);
   file.tokens("forced_bos_token_id", options.forced_first);
@@ -173,6 +189,7 @@ GenerationConfig read_generation_config(const nlohmann::ordered_json& json) {
   read_sequences(file, config);
   read_stops(file, config);
   read_mode(file, config);
+  read_beams(file, json, config);
   read_others(json, config);
   return config;
 }

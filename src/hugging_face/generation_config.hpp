@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sinter/generate/beams.hpp"
 #include "sinter/generate/sampling.hpp"
 
 namespace sinter::detail::hugging_face {
@@ -15,7 +16,10 @@ namespace sinter::detail::hugging_face {
 /// A generation_config.json in Sinter's words. What the file does not set has Sinter's default.
 struct GenerationConfig {
   SamplingOptions sampling{};
+  BeamOptions beams{};
+  int results = 1;         // texts to return
   bool likeliest = false;  // true if it says that the likeliest token is always taken
+  bool draws = false;      // true if it says that tokens are drawn
   std::optional<std::int64_t> max_new_tokens{};            // tokens to write
   std::optional<std::int64_t> max_length{}, min_length{};  // tokens of prompt and text together
   std::vector<std::int32_t> ends{};                        // tokens that end a text

@@ -44,4 +44,65 @@ TEST_CASE("a run on conversations goes on with the same bits, and replies") {
   CHECK(Json::parse(object.out)["text"] == " down");
 }
 
+/// The answers of `chat` to what stands in a file.
+Ended talk(const std::string& weights, const std::string& said, const Words& more = {},
+           const std::string& binary = SINTER_CHATS) {
+  std::string command = "'" + binary + "' chat --weights '" + weights + "' --temperature 0";
+  for (const std::string& word : more) command += " '" + word + "'";
+  return run({"-c", command + " < '" + said + "'"}, "/bin/bash");
+}
+
+TEST_CASE("chat replies to each line, saves the conversation, and begins anew") {
+  Scratch scratch;
+  const std::string file = write(scratch / "a.jsonl", conversations(60)), weights = scratch / "run",
+                    saved = scratch / "saved.jsonl";
+  fine({"train", "--data", file, "--seed", "7", "--steps", "120", "--out", weights, "--quiet"},
+       SINTER_CHATS);
+  const std::string said =
+      write(scratch / "said", "up\n/save " + saved + "\n/reset\n\nleft\n/rest\n/save " +
+                                  scratch.path() + "/none/a\n/help\n");
+  const Ended ended = talk(weights, said);
+  REQUIRE_MESSAGE(ended.code == 0, ended.err);
+  CHECK(ended.out.starts_with(" down\n right\n/reset "));
+  CHECK(ended.says("temperature 0.0 (flag)"));
+  CHECK(ended.says("no command '/rest'"));
+  CHECK(ended.says("Cannot create " + scratch.path() + "/none/"));
+  const Json turns = Json::parse(content(saved))["messages"];
+  CHECK(turns ==
+        Json{{{"role", "user"}, {"content", "up"}}, {{"role", "assistant"}, {"content", " down"}}});
+  // What was saved can be learnt from.
+  fine({"eval", "--data", saved, "--weights", weights, "--quiet"}, SINTER_CHATS);
+}
+
+TEST_CASE(
+    "a conversation that is too long loses its oldest turns, and a message alone its beginning") {
+  Scratch scratch;
+  fine({"export", "--out", scratch / "fresh"}, SINTER_CHATS);
+  std::string lines;
+  for (int k = 0; k < 6; ++k) lines += "a message " + std::to_string(k) + "\n";
+  const Ended many = talk(scratch / "fresh", write(scratch / "many", lines), {"--tokens", "8"});
+  REQUIRE_MESSAGE(many.code == 0, many.err);
+  CHECK(many.says("the model sees all but its first 2 turns"));
+  const Ended one = talk(scratch / "fresh", write(scratch / "one", std::string(200, 'x') + "\n"),
+                         {"--tokens", "8"});
+  REQUIRE_MESSAGE(one.code == 0, one.err);
+  CHECK(one.says("the prompt is too long for the recipe's data"));
+}
+
+TEST_CASE("chat talks with a model of dialogues, and with no model of plain text") {
+  Scratch scratch;
+  const std::string said = write(scratch / "said", "hello\nand\n/save " + (scratch / "a") + "\n");
+  fine({"export", "--out", scratch / "fresh"}, SINTER_REPLIES);
+  const Ended ended = talk(scratch / "fresh", said, {"--tokens", "4"}, SINTER_REPLIES);
+  REQUIRE_MESSAGE(ended.code == 0, ended.err);
+  const Json turns = Json::parse(content(scratch / "a"))["turns"];
+  REQUIRE(turns.size() == 4);
+  CHECK(turns[0] == Json{"A", "hello"});
+  CHECK(turns[2] == Json{"A", "and"});
+  fine({"export", "--out", scratch / "small"});
+  const Ended none = talk(scratch / "small", said, {}, SINTER_SMALL);
+  CHECK(none.code == 1);
+  CHECK(none.says("does not learn replies, so there is no conversation"));
+}
+
 }  // namespace sinter::detail::testing::chats_tests

@@ -126,7 +126,8 @@ TEST_CASE("a word of another trainer that is no flag here is answered") {
 }
 
 TEST_CASE("a verb is needed, and comes first") {
-  refuses({}, "A verb is missing: train, eval, generate, predict, describe, export, report, ");
+  refuses({},
+          "A verb is missing: train, eval, generate, chat, predict, describe, export, report, ");
   for (const auto& row : sinter::detail::cli::verb_rows) refuses({}, std::string(row.name));
   refuses({"--steps", "4"}, "The first word must be a verb");
   refuses({""}, "There is no verb ''");

@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "sinter/data/prompt.hpp"
+#include "sinter/generate/generation_end.hpp"
 #include "sinter/generate/sampling.hpp"
 #include "sinter/trainer/core.hpp"
 
 namespace sinter {
-
-/// Why generate() ended.
-enum class GenerationEnd {
-  length,       ///< all tokens are written, or the decoder has no room for more
-  end_of_text,  ///< the model drew a token that ends the text
-  cancelled     ///< on_token returned false
-};
 
 namespace detail {
 /// A function that gets each token. One that returns nothing never ends the text.

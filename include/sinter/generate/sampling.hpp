@@ -35,6 +35,14 @@ struct SamplingOptions {
   /// Forbids each token that would repeat as many tokens as this of the text, prompt included; 0
   /// forbids none.
   int no_repeat_ngram = 0;
+  /// Forbids each token that would repeat as many tokens as this of what was written; 0 forbids
+  /// none. An encoder-decoder's text counts from the first token of its decoder on (ParlAI's
+  /// beam_block_ngram).
+  int no_repeat_written_ngram = 0;
+  /// Forbids each token that would repeat as many tokens as this of the prompt, which is what the
+  /// encoder of an encoder-decoder reads; 0 forbids none (transformers'
+  /// encoder_no_repeat_ngram_size, ParlAI's beam_context_block_ngram).
+  int no_repeat_prompt_ngram = 0;
   /// Sequences that are never written; the prompt may begin one.
   std::vector<std::vector<std::int32_t>> bad_words{};
   /// Forbids the text's end before as many tokens were written.
@@ -63,6 +71,7 @@ struct WrittenText {
   std::size_t prompt = 0;                  ///< tokens of the prompt
   std::int64_t limit = -1;                 ///< most tokens to write; -1: none
   std::span<const std::int32_t> ends{};    ///< tokens that end the text
+  std::span<const std::int32_t> source{};  ///< what an encoder reads; else none
 
   std::int64_t written() const { return std::int64_t(tokens.size() - prompt); }
 };
@@ -73,6 +82,23 @@ void check_sampling(const SamplingOptions& options, int tokens);
 
 /// Applies the rules that look back at the text to the logits of its next token.
 void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options);
+
+/// throws    NonFiniteError if a logit is NaN or plus infinity, or if all tokens are forbidden
+void check_logits(std::span<const float> logits);
+
+/// The tokens that top_k, top_p, min_p and typical_p leave, likelier ones first; each rule leaves at
+/// least the `least` likeliest (or most typical), as transformers' min_tokens_to_keep.
+/// requires  the temperature is positive
+/// throws    what sample() throws
+std::vector<int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
+                             std::size_t least = 1);
+
+/// A random number of 53 bits in [0, 1), a pure function of its arguments.
+double uniform_draw(std::uint64_t seed, std::uint64_t position);
+
+/// The seed of the draws of a result of a request, so that draws do not depend on what is written
+/// beside it. That of the first result of the first request is `seed`.
+std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64_t result);
 
 /// Draws a token by temperature, top_k, top_p, min_p and typical_p, as a pure function of its
 /// arguments. `position` is the index of the draw: each has a random number of its own (SplitMix64),

@@ -87,6 +87,61 @@ TEST_CASE("flags that contradict each other are refused") {
   CHECK_NOTHROW(by({.temperature = 0., .top_p = 1.}, {}));
 }
 
+TEST_CASE("beams take the best, unless someone says that tokens are drawn") {
+  const Sampling found = by({.beams = 4}, {});
+  CHECK(found.beams.beams == 4);
+  CHECK(found.options.temperature == 0);
+  CHECK(found.text() == "temperature 0.0 (default), num_beams 4 (flag)");
+  CHECK(by({.temperature = .7, .beams = 4}, {}).options.temperature == .7);
+  CHECK(by({.top_k = 5, .beams = 4}, {}).options.temperature == .8);
+  const Json drawn{{"num_beams", 3}, {"do_sample", true}, {"temperature", .6}};
+  CHECK(by({}, drawn).options.temperature == .6);
+  const Json unsaid{{"num_beams", 3}, {"temperature", .6}, {"num_return_sequences", 2}};
+  CHECK(by({}, unsaid).options.temperature == 0);
+  CHECK(by({}, unsaid).notes.size() == 1);
+  CHECK(by({}, unsaid).results == 2);
+  CHECK(by({.beams = 1}, Json{{"num_beams", 3}}).options.temperature == .8);
+  CHECK(by({}, Json{{"num_beams", 3}, {"do_sample", false}}).options.temperature == 0);
+}
+
+TEST_CASE("how a beam search goes is said by a flag, the file or Sinter") {
+  const Json file{{"num_beams", 4}, {"early_stopping", "never"}, {"length_penalty", 2}};
+  const Sampling found = by({.length_penalty = -1}, file);
+  CHECK(found.beams.early_stopping == BeamStopping::never);
+  CHECK(found.beams.exponent == -1);
+  CHECK(found.beams.length_penalty == LengthPenalty::power);
+  CHECK(origin_of(found, "num_beams") == "generation_config.json");
+  CHECK(origin_of(found, "early_stopping") == "generation_config.json");
+  CHECK(origin_of(found, "length_penalty") == "flag");
+  CHECK(origin_of(found, "length_penalty_by") == "default");
+  CHECK(origin_of(by({}, {}), "early_stopping").empty());
+  CHECK(by({.length_penalty_by = LengthPenalty::wu}, file).beams.exponent == 2);
+  const Sampling none = by({.length_penalty_by = LengthPenalty::none}, file);
+  CHECK(none.beams.exponent == 1);
+  CHECK(none.notes.size() == 1);
+}
+
+TEST_CASE("beams and results that contradict each other are refused, and those of a file said") {
+  const auto refuses = [](const SamplingFlags& flags, const Json& file, const char* part) {
+    CHECK_THROWS_WITH_AS(by(flags, file), doctest::Contains(part), UsageError);
+  };
+  refuses({.early_stopping = BeamStopping::yes}, {}, "there are none. Give --beams 2 or more");
+  refuses({.beams = 1, .length_penalty = 2.}, Json{{"num_beams", 4}}, "there are none");
+  refuses({.beams = 2, .results = 3}, {}, "--results 3: 2 beams give 2 texts at most");
+  refuses({.temperature = 0., .results = 2}, {}, "all texts would be equal");
+  refuses({.beams = 2, .length_penalty_by = LengthPenalty::none, .length_penalty = 2.}, {},
+          "--length-penalty has no effect");
+  CHECK(by({.results = 3}, {}).results == 3);
+  const Sampling fewer = by({}, Json{{"num_beams", 2}, {"num_return_sequences", 3}});
+  CHECK(fewer.results == 2);
+  CHECK(fewer.notes.size() == 1);
+  const Sampling one =
+      by({.beams = 1}, Json{{"num_beams", 2}, {"early_stopping", true}, {"length_penalty", 2.}});
+  CHECK(one.beams.early_stopping == BeamStopping::no);
+  CHECK(one.beams.exponent == 1);
+  CHECK(one.notes.size() == 2);
+}
+
 TEST_CASE("a first token is forced where the decoder begins") {
   const Json file{{"forced_bos_token_id", 7}, {"forced_eos_token_id", 2}};
   const Sampling text = by({}, file);

@@ -49,6 +49,24 @@ TEST_CASE("n-grams are not repeated, those of the prompt included") {
   CHECK(after({.no_repeat_ngram = 4}, {0, 0}, 0) == begun);
 }
 
+TEST_CASE("n-grams are not repeated of what was written alone, or of the prompt alone") {
+  CHECK(after({.no_repeat_written_ngram = 2}, {0, 1, 2, 3, 2}, 3) == Logits{1, -2, 3, none, 4});
+  CHECK(after({.no_repeat_written_ngram = 2}, {0, 1, 2, 0}, 2) == begun);
+  CHECK(after({.no_repeat_prompt_ngram = 2}, {0, 1, 2, 0}, 2) == Logits{1, none, 3, 0, 4});
+  CHECK(after({.no_repeat_prompt_ngram = 2}, {0, 1, 2, 3, 2}, 3) == begun);
+  CHECK(after({.no_repeat_prompt_ngram = 1}, {0, 2, 1}, 1) == Logits{none, -2, none, 0, 4});
+  // An encoder-decoder's prompt is what its encoder reads, and its text begins with its decoder's.
+  const auto decoded = [](const SamplingOptions& options, const Tokens& source,
+                          const Tokens& reply) {
+    Logits logits = begun;
+    apply_rules(logits, {reply, 1, -1, {}, source}, options);
+    return logits;
+  };
+  CHECK(decoded({.no_repeat_prompt_ngram = 2}, {0, 1, 0, 4}, {2, 0}) ==
+        Logits{1, none, 3, 0, none});
+  CHECK(decoded({.no_repeat_written_ngram = 2}, {0, 1}, {0, 2, 0}) == Logits{1, -2, none, 0, 4});
+}
+
 TEST_CASE("bad words end nowhere, and a bias is added where its other tokens end the text") {
   CHECK(after({.bad_words = {{4}, {0, 2}, {1, 2, 3}}}, {1, 0}, 1) == Logits{1, -2, none, 0, none});
   CHECK(after({.bad_words = {{1, 2, 3}}}, {1, 2}, 0) == Logits{1, -2, 3, none, 4});
@@ -105,6 +123,8 @@ TEST_CASE("options out of range, contradictory or of other tokens are refused") 
   refuses({.repetition_penalty = 0}, "repetition penalty is 0");
   refuses({.frequency_penalty = std::numeric_limits<double>::infinity()}, "frequency penalty");
   refuses({.no_repeat_ngram = -1}, "n-grams");
+  refuses({.no_repeat_written_ngram = -1}, "n-grams");
+  refuses({.no_repeat_prompt_ngram = -1}, "n-grams");
   refuses({.min_new_tokens = -1}, "least number of new tokens is -1");
   refuses({.temperature = 0, .top_p = .9}, "temperature of 0");
   refuses({.bad_words = {{}}}, "bad_words has a sequence without tokens");

@@ -4,29 +4,13 @@
 
 #include "sinter/error.hpp"
 #include "sinter/generate/generate.hpp"
-#include "sinter/model/gpt2.hpp"
-#include "sinter/optimizer/sgd.hpp"
-#include "support/axes_models.hpp"
-#include "support/recipes.hpp"
-#include "support/trainers.hpp"
+#include "support/text_models.hpp"
 
-namespace sinter::detail::testing {
+namespace sinter::detail::testing::text_tests {
 namespace {
 
 using Tokens = std::vector<std::int32_t>;
-/// Replies of at most 5 tokens to texts of at most 9.
-using Replies = Made<TinySeq2Seq, TwoContexts, Sgd<>, Batch<{.global = 2, .micro = 2}>>;
-using Next =
-    Made<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = axes_vocabulary, .positions = 5}>,
-         UpTo<5, axes_vocabulary>, Sgd<>, Batch<{.global = 2, .micro = 2}>>;
 constexpr SamplingOptions likeliest{.temperature = 0};
-
-template <class R>
-struct Random : Trainer<R> {
-  explicit Random(std::uint64_t seed = 3) : Trainer<R>({.seed = 1, .threads = 1}) {
-    randomise(*this, seed, 1);
-  }
-};
 
 Tokens written(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
                const SamplingOptions& options = likeliest) {
@@ -132,4 +116,4 @@ TEST_CASE("a prompt for another kind of model is refused, and one that is too lo
 }
 
 }  // namespace
-}  // namespace sinter::detail::testing
+}  // namespace sinter::detail::testing::text_tests

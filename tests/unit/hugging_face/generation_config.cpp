@@ -43,13 +43,14 @@ TEST_CASE("a model that samples has its settings") {
   CHECK(found.left_out.empty());
 }
 
-TEST_CASE("an encoder-decoder has forced tokens, and is told that beams are missing") {
+TEST_CASE("an encoder-decoder has forced tokens and beams") {
   const GenerationConfig found = read(R"({
       "forced_bos_token_id": 0, "forced_eos_token_id": 2, "eos_token_id": 2, "num_beams": 4,
       "no_repeat_ngram_size": 3, "min_length": 12, "max_length": 62, "max_new_tokens": 50,
       "bad_words_ids": [[58100], [3, 4]], "suppress_tokens": [7],
       "begin_suppress_tokens": [8, 9], "sequence_bias": [[[5, 6], -1.5]],
-      "stop_strings": ["\n\n", "END"]})");
+      "stop_strings": ["\n\n", "END"], "early_stopping": true, "length_penalty": 2.0,
+      "num_return_sequences": 3, "encoder_no_repeat_ngram_size": 4, "num_beam_groups": 2})");
   CHECK(found.sampling.forced_first == Tokens{0});
   CHECK(found.sampling.forced_last == Tokens{2});
   CHECK(found.sampling.no_repeat_ngram == 3);
@@ -61,7 +62,12 @@ TEST_CASE("an encoder-decoder has forced tokens, and is told that beams are miss
   CHECK(found.sampling.sequence_bias[0].bias == -1.5);
   CHECK(found.stops == Words{"\n\n", "END"});
   CHECK(found.max_new_tokens == 50);
-  CHECK(found.left_out == Words{"num_beams 4 has no effect: Sinter does not have it."});
+  CHECK(found.beams.beams == 4);
+  CHECK(found.beams.early_stopping == BeamStopping::yes);
+  CHECK(found.beams.exponent == 2);
+  CHECK(found.results == 3);
+  CHECK(found.sampling.no_repeat_prompt_ngram == 4);
+  CHECK(found.left_out == Words{"num_beam_groups 2 has no effect: Sinter does not have it."});
 }
 
 TEST_CASE("a model that does not sample says so, and keeps what it says of drawing") {
@@ -71,7 +77,15 @@ TEST_CASE("a model that does not sample says so, and keeps what it says of drawi
   CHECK(found.sampling.temperature == .6);
   CHECK(found.sampling.top_p == .9);
   CHECK(found.sampling.repetition_penalty == 2);
+  CHECK(!found.draws);
   CHECK(!read(R"({"do_sample": true})").likeliest);
+  CHECK(read(R"({"do_sample": true})").draws);
+}
+
+TEST_CASE("early stopping is true, false or never") {
+  CHECK(read(R"({"early_stopping": "never"})").beams.early_stopping == BeamStopping::never);
+  CHECK(read(R"({"early_stopping": false})").beams.early_stopping == BeamStopping::no);
+  CHECK(read(R"({})").beams.early_stopping == BeamStopping::no);
 }
 
 TEST_CASE("a whole number may have a decimal point") {
@@ -96,5 +110,9 @@ TEST_CASE("values of another type are refused with their key") {
   refuses(R"({"sequence_bias": [[1, 2, 3]]})", R"("sequence_bias" is [1,2,3])");
   refuses(R"({"stop_strings": [""]})", R"("stop_strings" is "")");
   refuses(R"({"max_new_tokens": 0})", R"("max_new_tokens" is 0; expected at least 1)");
+  refuses(R"({"num_beams": 0})", R"("num_beams" is 0; expected at least 1)");
+  refuses(R"({"num_return_sequences": 0})", R"("num_return_sequences" is 0; expected at least 1)");
+  refuses(R"({"early_stopping": "yes"})", R"("early_stopping" is "yes"; expected true, false or)");
+  refuses(R"({"length_penalty": "long"})", R"("length_penalty" is "long"; expected a number)");
   refuses(R"({"stop_strings": [1]})", R"("stop_strings" is 1; expected a text)");
 }

@@ -119,7 +119,9 @@ void check(Case<T> c) {
   CAPTURE(c.window);
   same_on_all_threads([&](Stream& s) {
     c.read_all(s);
-    return c.y;
+    std::vector<T> all;
+    for (const std::vector<T>& y : c.y) all.insert(all.end(), y.begin(), y.end());
+    return all;
   });
   for (std::size_t t = 0; t < c.texts.size(); ++t) {
     const std::vector<T> dy(std::size_t(c.lengths[t]) * std::size_t(c.width));

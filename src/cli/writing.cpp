@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/writing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/end_of_text.hpp"
+#include "cli/origin.hpp"
+#include "cli/tokenizer.hpp"
+#include "generate/prompts.hpp"
+#include "hugging_face/export_files.hpp"
+
+namespace sinter::detail::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Returns the text of a token. Tokens beyond the tokenizer's, such as marks of examples, have
+/// none.
+std::string token_text(const Tokenizer& tokenizer, std::int32_t token) {
+  const bool known = tokenizer.vocabulary == 0 || token < tokenizer.vocabulary;
+  return known ? tokenizer.decode(token) : "";
+}
+
+/// A result as it was written, with its end.
+Writing written(const GeneratedText& result, const Asked& asked, const Tokenizer& tokenizer) {
+  Writing writing(tokenizer, asked.request.prompt, asked.sampling.stops);
+  for (std::int32_t token : result.tokens) writing.add(token);
+  writing.end();
+  return writing;
+}
+
+/// Why a text ended, in the words of other programs.
+std::string_view reason_of(GenerationEnd end) {
+  switch (end) {
+    case GenerationEnd::length:
+      return "length";
+    case GenerationEnd::cancelled:
+      return "cancelled";
+    case GenerationEnd::end_of_text:
+    case GenerationEnd::stopped:
+      break;
+  }
+  return "stop";
+}
+
+}  // namespace
+
+std::string Writing::add(std::int32_t token) {
+  std::string piece = token_text(tokenizer_, token);
+  if (replies_ && !begun_ && piece.starts_with(tokenizer_.lead))
+    piece.erase(0, tokenizer_.lead.size());
+  begun_ = true;
+  const std::string settled = stops_.add(piece);
+  text_ += settled;
+  return settled;
+}
+
+std::string Writing::end() {
+  const std::string rest = stops_.rest();
+  text_ += rest;
+  return rest;
+}
+
+Asking::Asking(std::shared_ptr<RecipeView> recipe, const Arguments& arguments)
+    : recipe_(std::move(recipe)),
+      arguments_(arguments),
+      tokenizer_(tokenizer_of_model(*recipe_, arguments)),
+      flags_(arguments.sampling) {
+  flags_.seed = arguments.seed;
+  const hugging_face::Origin origin = origin_of(*arguments.weights);
+  generation_ =
+      origin.generation.is_null() ? hugging_face::generation_of(origin.config) : origin.generation;
+}
+
+Asked Asking::ask(const std::string& text) const {
+  Asked asked{text, {.prompt = recipe_->prompt(tokenizer_, text)}, {}};
+  GenerationRequest& request = asked.request;
+  set_ends(request.prompt, *recipe_, arguments_);
+  asked.sampling = sampling_by(flags_, generation_, request.prompt, recipe_->plan->vocabulary);
+  request.tokens = asked.sampling.tokens;
+  if (request.prompt.reply > 0)
+    request.tokens = std::min<std::int64_t>(request.tokens, request.prompt.reply);
+  request.results = asked.sampling.results;
+  request.sampling = asked.sampling.options;
+  request.beams = asked.sampling.beams;
+  if (!asked.sampling.stops.empty())
+    request.stop = [this, prompt = request.prompt, stops = asked.sampling.stops](auto tokens) {
+      Writing writing(tokenizer_, prompt, stops);
+      for (std::int32_t token : tokens) writing.add(token);
+      return !writing.stop().empty();
+    };
+  return asked;
+}
+
+void Asking::check(const GenerationRequest& request) const {
+  check_prompt(*recipe_->plan, request.prompt);
+  check_request(request, recipe_->plan->vocabulary);
+}
+
+std::string Asking::cut_text(const Prompt& prompt) const {
+  const int context = recipe_->plan->context;
+  if (prompt.cut)
+    return fmt::format(
+        "the prompt is too long for the recipe's data: the model sees its last {} tokens, marks "
+        "included.\n",
+        prompt.tokens.size());
+  if (!prompt.decoder.empty() || prompt.tokens.size() <= std::size_t(context)) return "";
+  return fmt::format("the prompt has {} tokens, and the model sees the last {}: its context.\n",
+                     prompt.tokens.size(), context);
+}
+
+std::string text_of(const GeneratedText& result, const Asked& asked, const Tokenizer& tokenizer) {
+  return written(result, asked, tokenizer).text();
+}
+
+Json json_of(const GeneratedText& result, const Asked& asked, const Tokenizer& tokenizer) {
+  const Writing writing = written(result, asked, tokenizer);
+  Json json{{"text", writing.text()},
+            {"tokens", result.tokens.size()},
+            {"finish_reason", reason_of(result.end)}};
+  if (!writing.stop().empty()) json["stop"] = writing.stop();
+  json["score"] = result.score;
+  json["token_ids"] = result.tokens;
+  json["log_probabilities"] = result.log_probabilities;
+  return json;
+}
+
+std::string line_of(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sinter::detail::cli

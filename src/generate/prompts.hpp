@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a prompt says to those that continue it.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sinter/data/prompt.hpp"
+#include "sinter/trainer/recipe_view.hpp"
+
+namespace sinter::detail {
+
+/// Checks a prompt.
+/// throws    ArgumentError if the model cannot continue it
+void check_prompt(const PlanView& plan, const Prompt& prompt);
+
+/// All tokens that end the text, each once.
+std::vector<std::int32_t> ends_of(const Prompt& prompt);
+
+/// How many of `count` tokens are written: all, or what a decoder has room for.
+std::int64_t tokens_written(const PlanView& plan, const Prompt& prompt, std::int64_t count);
+
+/// The text that goes on: the decoder's, if there is one.
+inline const std::vector<std::int32_t>& continued(const Prompt& prompt) {
+  return prompt.decoder.empty() ? prompt.tokens : prompt.decoder;
+}
+
+/// What an encoder reads; nothing for other models.
+inline std::span<const std::int32_t> source_of(const Prompt& prompt) {
+  if (prompt.decoder.empty()) return {};
+  return prompt.tokens;
+}
+
+}  // namespace sinter::detail

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The texts of one request in a batch.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "sinter/generate/texts.hpp"
+
+namespace sinter::detail {
+
+/// The rows of the next batch.
+struct NextRows {
+  std::vector<int> parents;
+  std::vector<std::int32_t> tokens;
+
+  void add(int parent, std::int32_t token) {
+    parents.push_back(parent);
+    tokens.push_back(token);
+  }
+  int count() const { return int(parents.size()); }
+};
+
+/// Chooses the tokens of one request's texts.
+class RequestRows {
+ public:
+  virtual ~RequestRows() = default;
+  /// Chooses a token for each of the request's rows, the first of which is row `first` of the batch,
+  /// and adds the rows that go on. Returns false if on_token cancels.
+  virtual bool step(DecodingBatch& batch, int first, NextRows& next) = 0;
+  /// Rows that the request has in the batch; 0 once all of its texts have ended.
+  virtual int rows() const = 0;
+  /// The texts. Those that have not ended were cancelled.
+  virtual std::vector<GeneratedText> results() = 0;
+};
+
+/// A request, and what is derived from it.
+struct Begun {
+  const GenerationRequest& request;
+  std::size_t index;
+  const GenerationHooks& hooks;
+  std::vector<std::int32_t> ends;  // tokens that end a text
+
+  /// True if tokens that were written, the last of them just now, end the text.
+  bool stops(std::span<const std::int32_t> written) const {
+    return request.stop && request.stop(written);
+  }
+  bool is_end(std::int32_t token) const;
+};
+
+/// Results that are drawn independently, each with its own seed.
+std::unique_ptr<RequestRows> independent_rows(Begun begun);
+/// A beam search.
+std::unique_ptr<RequestRows> beam_rows(Begun begun);
+
+/// The logarithm of the sum of exponentials.
+double log_sum_exp(std::span<const float> logits);
+
+}  // namespace sinter::detail

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes texts with models in folders that Sinter exported, with transformers' generate().
+
+    python generate_with_transformers.py REQUESTS
+
+A line of REQUESTS is an object with "folder", the ids "prompt", "options" of generate(), and numbers
+from 0 to 1, "draws", which are taken in turn where torch would draw. For each it prints an object with
+"texts": their "tokens" without the one that ends the text, and the "score", null without beams.
+"""
+
+import json
+import sys
+
+import torch
+from transformers import AutoModelForCausalLM, GenerationConfig
+
+
+def until_end(tokens, ends):
+    for place, token in enumerate(tokens):
+        if token in ends:
+            return tokens[:place]
+    return tokens
+
+
+def multinomial_by(draws):
+    """torch.multinomial of one row without replacement, by numbers from 0 to 1."""
+
+    def multinomial(weights, num_samples):
+        left = weights[0].double().clone()
+        # One token is drawn from likelier ones on, several as they stand.
+        order = torch.arange(len(left))
+        if num_samples == 1:
+            order = torch.sort(left, descending=True, stable=True).indices
+        chosen = []
+        for _ in range(num_samples):
+            reached = torch.cumsum(left[order], 0)
+            place = int(torch.searchsorted(reached, next(draws) * reached[-1], right=True))
+            chosen.append(int(order[place]))
+            left[chosen[-1]] = 0
+        return torch.tensor([chosen])
+
+    return multinomial
+
+
+for line in open(sys.argv[1]):
+    request = json.loads(line)
+    torch.multinomial = multinomial_by(iter(request["draws"]))
+    model = AutoModelForCausalLM.from_pretrained(request["folder"]).eval()
+    model.generation_config = GenerationConfig()
+    options = GenerationConfig(pad_token_id=0, **request["options"])
+    prompt = torch.tensor([request["prompt"]])
+    with torch.no_grad():
+        found = model.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            generation_config=options,
+            output_scores=True,
+            return_dict_in_generate=True,
+        )
+    scores = getattr(found, "sequences_scores", None)
+    texts = [
+        {
+            "tokens": until_end(row[prompt.shape[1] :].tolist(), request["options"]["eos_token_id"]),
+            "score": None if scores is None else scores[k].item(),
+        }
+        for k, row in enumerate(found.sequences)
+    ]
+    print(json.dumps({"texts": texts}))

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts and scores beside those of transformers' generate(), where SINTER_PYTHON has it.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "sinter/generate/texts.hpp"
+#include "support/folder.hpp"
+#include "support/json_rows.hpp"
+#include "support/python.hpp"
+#include "support/text_models.hpp"
+
+namespace sinter::detail::testing::transformers_tests {
+namespace {
+
+using Json = nlohmann::json;
+constexpr int vocabulary = 12, context = 24;
+using Tiny = Made<
+    Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = vocabulary, .positions = context}>,
+    UpTo<context, vocabulary>, Sgd<>, Batch<{.global = 2, .micro = 2}>>;
+
+/// A request whose options hang on a number, as those that were compared by hand.
+GenerationRequest request_of(int k) {
+  GenerationRequest request{.prompt = {.tokens = {k % 12, 3, (5 * k) % 12}, .end = 1 + k % 4},
+                            .tokens = 6 + k % 9,
+                            .sampling = {.temperature = 0}};
+  if (k % 3 == 0) request.prompt.more_ends = {7};
+  if (k % 5 == 0) request.sampling.repetition_penalty = 1.3;
+  if (k % 5 == 1) request.sampling.no_repeat_ngram = 2;
+  if (k % 5 == 2) request.sampling.min_new_tokens = 2;
+  if (k % 7 == 3) request.sampling.no_repeat_prompt_ngram = 2;
+  if (k % 7 == 4) request.sampling.suppressed = {2, 9};
+  if (k % 7 == 5) request.sampling.bad_words = {{4}, {3, 5}};
+  if (k % 4 == 3) {                    // drawn
+    request.sampling.temperature = 3;  // so that no fewer tokens are left than are drawn at once
+    request.sampling.seed = std::uint64_t(k);
+    if (k % 16 == 3) request.sampling.top_k = 6;
+    if (k % 16 == 7) request.sampling.top_p = .95;
+    if (k % 16 == 11) request.sampling.min_p = .05;
+    if (k % 16 == 15) request.sampling.typical_p = .95;
+  }
+  if (k % 6 == 5) return request;  // without beams
+  const bool draws = request.sampling.temperature > 0;
+  if (draws) request.prompt.more_ends.clear();
+  request.beams = {.beams = draws ? 2 : 2 + k % 3,
+                   .early_stopping = BeamStopping(k % 3),
+                   .exponent = double(k / 2 % 4 - 1)};
+  request.results = request.beams.beams;
+  return request;
+}
+
+/// A request in transformers' words.
+Json words_of(const GenerationRequest& request, const std::string& folder) {
+  constexpr const char* stopping[] = {"false", "true", "\"never\""};
+  std::vector<std::int32_t> ends = request.prompt.more_ends;
+  ends.push_back(request.prompt.end);
+  const SamplingOptions& s = request.sampling;
+  Json options{{"max_new_tokens", request.tokens},
+               {"num_return_sequences", request.results},
+               {"eos_token_id", ends},
+               {"repetition_penalty", s.repetition_penalty},
+               {"no_repeat_ngram_size", s.no_repeat_ngram},
+               {"encoder_no_repeat_ngram_size", s.no_repeat_prompt_ngram}};
+  if (s.temperature > 0) {
+    options["do_sample"] = true;
+    options["temperature"] = s.temperature;
+    options["top_k"] = s.top_k;
+    options["top_p"] = s.top_p;
+    options["min_p"] = s.min_p;
+    options["typical_p"] = s.typical_p;
+  }
+  if (s.min_new_tokens > 0) options["min_new_tokens"] = s.min_new_tokens;
+  if (!s.suppressed.empty()) options["suppress_tokens"] = s.suppressed;
+  if (!s.bad_words.empty()) options["bad_words_ids"] = s.bad_words;
+  options["num_beams"] = request.beams.beams;
+  if (request.beams.beams > 1) {
+    options["early_stopping"] = Json::parse(stopping[int(request.beams.early_stopping)]);
+    options["length_penalty"] = request.beams.exponent;
+  }
+  // The draws of the second request of a batch, in order.
+  std::vector<double> draws;
+  for (std::uint64_t at = 0; at < 1000; ++at)
+    draws.push_back(uniform_draw(stream_seed(s.seed, 1, 0), at));
+  return {{"folder", folder},
+          {"prompt", request.prompt.tokens},
+          {"options", options},
+          {"draws", draws}};
+}
+
+/// Number of models. SINTER_TEST_MODELS makes it a soak.
+int models() {
+  const char* asked = std::getenv("SINTER_TEST_MODELS");
+  return asked ? std::atoi(asked) : 8;
+}
+
+TEST_CASE("texts and scores are those of transformers, with beams and without") {
+  const auto python = python_with("torch, transformers");
+  if (!python) return;
+  const TemporaryFolder folder;
+  std::ofstream asked(folder / "requests.jsonl");
+  std::vector<std::vector<GeneratedText>> ours;
+  for (int k = 0; k < models(); ++k) {
+    Random<Tiny> trainer(std::uint64_t(k) + 1);
+    const std::string name = (folder / std::to_string(k)).string();
+    trainer.export_to(name);
+    const GenerationRequest request = request_of(k);
+    asked << words_of(request, name) << "\n";
+    // Two others stand in the batch, too.
+    std::vector<GenerationRequest> requests{request_of(k + 5), request, request_of(k + 6)};
+    ours.push_back(generate(trainer, requests)[1]);
+  }
+  asked.close();
+  const std::string script =
+      std::string(SINTER_SOURCE_DIR) + "/tests/support/generate_with_transformers.py";
+  const fs::path printed = folder / "texts.jsonl";
+  REQUIRE(std::system(("'" + *python + "' '" + script + "' " +
+                       (folder / "requests.jsonl").string() + " > " + printed.string())
+                          .c_str()) == 0);
+  const std::vector<Json> theirs = json_rows(printed);
+  REQUIRE(theirs.size() == ours.size());
+  int texts = 0, others = 0;
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    CAPTURE(k);
+    REQUIRE(theirs[k]["texts"].size() == ours[k].size());
+    for (std::size_t r = 0; r < ours[k].size(); ++r) {
+      const Json& their = theirs[k]["texts"][r];
+      if (!their["score"].is_null())
+        CHECK(ours[k][r].score == doctest::Approx(their["score"].get<double>()).epsilon(1e-4));
+      ++texts;
+      if (ours[k][r].tokens != their["tokens"].get<std::vector<std::int32_t>>()) ++others;
+    }
+  }
+  MESSAGE(others, " of ", texts, " texts have other tokens");
+  CHECK(others * 100 <= texts);  // of equal scores, either may come first
+}
+
+}  // namespace
+}  // namespace sinter::detail::testing::transformers_tests
