@@ -9,11 +9,11 @@
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
 #include "cli/signals.hpp"
+#include "cli/text_writer.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "cli/writing.hpp"
 #include "sinter/files/io.hpp"
-#include "sinter/trainer/core.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -43,8 +43,8 @@ Turns turns_of(const Asking& asking, const RecipeView& recipe) {
 
 class Chatting {
  public:
-  Chatting(TrainerCore& trainer, const Asking& asking, Turns turns, bool quiet)
-      : trainer_(trainer), asking_(asking), conversation_(turns), quiet_(quiet) {}
+  Chatting(TextWriter& writer, const Asking& asking, Turns turns, bool quiet)
+      : writer_(writer), asking_(asking), conversation_(turns), quiet_(quiet) {}
 
   /// Answers a line of the person, or does what a command says.
   void take(const std::string& line) {
@@ -93,7 +93,7 @@ class Chatting {
   /// the context, if the reply stands behind them.
   Asked fitting() {
     const int before = conversation_.left_out();
-    const int context = trainer_.plan().context;
+    const int context = writer_.plan().context;
     for (;;) {
       Asked asked = asking_.ask(conversation_.text());
       asking_.check(asked.request);
@@ -124,8 +124,7 @@ class Chatting {
       if (const std::string piece = writing.add(written.token); !piece.empty()) print_result(piece);
       return true;
     };
-    const GeneratedText text =
-        sinter::generate(trainer_, {&asked.request, 1}, hooks).front().front();
+    const GeneratedText text = writer_.write({&asked.request, 1}, hooks).front().front();
     if (asked.request.beams.beams > 1) {
       print_result(text_of(text, asked, asking_.tokenizer()));
     } else {
@@ -135,7 +134,7 @@ class Chatting {
     conversation_.say(text_of(text, asked, asking_.tokenizer()));
   }
 
-  TrainerCore& trainer_;
+  TextWriter& writer_;
   const Asking& asking_;
   Conversation conversation_;
   const bool quiet_;
@@ -151,17 +150,15 @@ int chat(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   const Asking asking(recipe, a);
   const Turns turns = turns_of(asking, *recipe);
   const Sampling sampling = asking.ask("a").sampling;
-  TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
-  const std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
+  TextWriter writer(std::move(recipe), a);
   if (!a.quiet) {
-    note_lines(warning);
     for (const std::string& said : sampling.notes) note_lines(said + "\n");
     note_lines(sampling.text() + "\n");
   }
   const bool typed = ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
   if (typed && !a.quiet) note_lines("/help says what there is; Ctrl-D ends the chat.\n");
   catch_interrupts();
-  Chatting chatting(trainer, asking, turns, a.quiet);
+  Chatting chatting(writer, asking, turns, a.quiet);
   LinesOfFile lines("-");
   for (;;) {
     if (typed) print_result("> ");

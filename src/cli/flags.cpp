@@ -275,7 +275,9 @@ constexpr Flag most_flags[] = {
      "fields, which the answer repeats; - is standard input. Answers are\n"
      "JSON lines on standard output.",
      [](Arguments& a, const Given& g) { a.file = g.texts.front(); }},
-    {"--rows", "N", "How many texts of --file, or beams, are written at once. Default: 8.",
+    {"--rows", "N",
+     "How many texts of --file, or beams, are written at once. Default: the\nrecipe's Generation, "
+     "which has 8 by default.",
      [](Arguments& a, const Given& g) { a.rows = integer<int>(g, 1); }},
     {"--text", "", "Print figures and a small curve of each run's loss, and write no\npage.",
      [](Arguments& a, const Given&) { a.text_only = true; }},

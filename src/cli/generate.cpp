@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
+#include "cli/text_writer.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "cli/writing.hpp"
-#include "sinter/trainer/core.hpp"
 
 namespace sinter::detail::cli {
 
@@ -50,14 +50,14 @@ void print_results(const Asked& asked, const std::vector<GeneratedText>& results
 }
 
 /// Writes one text, and shows it as it is written.
-void write_shown(TrainerCore& trainer, const Asked& asked, const Tokenizer& tokenizer) {
+void write_shown(TextWriter& writer, const Asked& asked, const Tokenizer& tokenizer) {
   print_result(shown_prompt(asked));
   Writing writing(tokenizer, asked.request.prompt, asked.sampling.stops);
-  sinter::generate(trainer, {&asked.request, 1}, {.on_token = [&](const WrittenToken& written) {
-                     if (const std::string piece = writing.add(written.token); !piece.empty())
-                       print_result(piece);
-                     return true;
-                   }});
+  writer.write({&asked.request, 1}, {.on_token = [&](const WrittenToken& written) {
+                 if (const std::string piece = writing.add(written.token); !piece.empty())
+                   print_result(piece);
+                 return true;
+               }});
   print_result(writing.end());
   if (!writing.text().ends_with('\n')) print_result("\n");
 }
@@ -86,11 +86,9 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
     asked = asking.ask(a.prompt);
     if (!a.quiet) note_lines(asking.cut_text(asked.request.prompt));
   }
-  TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
-  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
-  if (!a.quiet) note_lines(warning);
+  TextWriter writer(std::move(recipe), a);
   if (a.file) {
-    answer_lines(trainer, lines, asking, a);
+    answer_lines(writer, lines, asking, a);
     return exit_done;
   }
   if (!a.quiet) {
@@ -98,10 +96,10 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
     note_lines(asked.sampling.text() + "\n");
   }
   if (!a.json && asked.request.results == 1 && asked.request.beams.beams == 1) {
-    write_shown(trainer, asked, asking.tokenizer());
+    write_shown(writer, asked, asking.tokenizer());
     return exit_done;
   }
-  const auto results = sinter::generate(trainer, {&asked.request, 1}).front();
+  const auto results = writer.write({&asked.request, 1}).front();
   if (a.json) {
     print_result(json_text(asked, results, asking.tokenizer()));
   } else {

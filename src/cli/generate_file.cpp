@@ -7,17 +7,16 @@
 #include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
+#include "cli/text_writer.hpp"
 #include "cli/verbs.hpp"
 #include "cli/writing.hpp"
 #include "files/json.hpp"
 #include "sinter/error.hpp"
-#include "sinter/trainer/core.hpp"
 
 namespace sinter::detail::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int default_rows = 8;
 constexpr std::string_view form = R"(Each line must be {"prompt": "a text"}.)";
 /// What an answer says, so that a line cannot.
 constexpr std::string_view answered[] = {"text",  "tokens",    "finish_reason",     "stop",
@@ -83,7 +82,7 @@ std::vector<AskedLine> ask_lines(const Asking& asking, const Arguments& a) {
   return lines;
 }
 
-void answer_lines(TrainerCore& trainer, const std::vector<AskedLine>& lines, const Asking& asking,
+void answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const Asking& asking,
                   const Arguments& a) {
   if (!a.quiet) note_lines(lines.front().asked.sampling.text() + "\n");
   std::vector<GenerationRequest> requests;
@@ -95,7 +94,7 @@ void answer_lines(TrainerCore& trainer, const std::vector<AskedLine>& lines, con
     print_result(answer_to(lines[at], results, asking.tokenizer()));
     progress.at(std::int64_t(at) + 1);
   };
-  sinter::generate(trainer, requests, hooks, a.rows.value_or(default_rows));
+  writer.write(requests, hooks);
 }
 
 }  // namespace sinter::detail::cli

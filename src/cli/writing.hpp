@@ -10,8 +10,8 @@
 #include "cli/arguments.hpp"
 #include "cli/sampling.hpp"
 #include "cli/stop_texts.hpp"
+#include "cli/text_writer.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
-#include "sinter/generate/texts.hpp"
 
 namespace sinter::detail::cli {
 
@@ -86,7 +86,7 @@ struct AskedLine {
 /// throws    FileError that names the file and the line if one has no prompt for the model
 std::vector<AskedLine> ask_lines(const Asking& asking, const Arguments& arguments);
 /// Writes an answer to each line, on standard output.
-void answer_lines(TrainerCore& trainer, const std::vector<AskedLine>& lines, const Asking& asking,
+void answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const Asking& asking,
                   const Arguments& arguments);
 
 }  // namespace sinter::detail::cli

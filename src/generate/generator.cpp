@@ -40,12 +40,22 @@ void check_ids(const Model& model, int external, std::span<const std::int32_t> t
 GeneratorCore::GeneratorCore(std::shared_ptr<RecipeView> recipe, TrainerSettings settings)
     : trainer_(std::move(recipe), std::move(settings)),
       is_taken_(std::size_t(plan().max_texts), 0),
-      logits_(std::size_t(plan().max_texts) * std::size_t(plan().vocabulary)) {}
+      logits_(std::size_t(plan().max_texts) * std::size_t(plan().vocabulary)),
+      max_rows_(plan().max_texts) {}
 
 GeneratorCore::~GeneratorCore() = default;
 
 std::string GeneratorCore::load_weights(const std::filesystem::path& path, std::string_view state) {
   return trainer_.load_weights(path, state);
+}
+
+void GeneratorCore::limit_rows(int rows) {
+  if (rows < 1 || rows > plan().max_texts)
+    throw ArgumentError(
+        fmt::format("{} rows of texts at once; the recipe plans 1 to {}. Build it with more: "
+                    "Generation<{{.rows = {}}}>.",
+                    rows, plan().max_texts, std::max(rows, 1)));
+  max_rows_ = rows;
 }
 
 int GeneratorCore::rows() const { return int(rows_.size()); }

@@ -11,6 +11,7 @@
 #include "generate/prompts.hpp"
 #include "generate/request_rows.hpp"
 #include "sinter/error.hpp"
+#include "sinter/generate/generator.hpp"
 #include "sinter/generate/whole_texts.hpp"
 
 namespace sinter {
@@ -131,6 +132,19 @@ struct Emptied {
   }
 };
 
+/// Returns requests that end where a decoder has no room.
+/// throws    ArgumentError if one cannot be
+std::vector<GenerationRequest> fitting_requests(const PlanView& plan,
+                                                std::span<const GenerationRequest> requests) {
+  std::vector<GenerationRequest> fitting(requests.begin(), requests.end());
+  for (GenerationRequest& request : fitting) {
+    check_prompt(plan, request.prompt);
+    check_request(request, plan.vocabulary);
+    request.tokens = tokens_written(plan, request.prompt, request.tokens);
+  }
+  return fitting;
+}
+
 void check_rows(const GenerationRequest& request, int rows) {
   if (rows_of(request) > rows)
     throw ArgumentError(
@@ -184,15 +198,24 @@ std::vector<std::vector<GeneratedText>> generate(DecodingBatch& batch,
 std::vector<std::vector<GeneratedText>> generate(TrainerCore& trainer,
                                                  std::span<const GenerationRequest> requests,
                                                  const GenerationHooks& hooks, int rows) {
-  std::vector<GenerationRequest> fitting(requests.begin(), requests.end());
-  for (GenerationRequest& request : fitting) {
-    check_prompt(trainer.plan(), request.prompt);
-    check_request(request, trainer.plan().vocabulary);
-    request.tokens = tokens_written(trainer.plan(), request.prompt, request.tokens);
-    rows = std::max(rows, rows_of(request));
-  }
+  for (const GenerationRequest& request : requests) rows = std::max(rows, rows_of(request));
+  const std::vector<GenerationRequest> fitting = fitting_requests(trainer.plan(), requests);
   WholeTexts batch(trainer, rows);
   return generate(batch, fitting, hooks);
+}
+
+std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
+                                                 std::span<const GenerationRequest> requests,
+                                                 const GenerationHooks& hooks) {
+  for (const GenerationRequest& request : requests)
+    if (const int rows = rows_of(request); rows > generator.plan().max_texts)
+      throw ArgumentError(
+          fmt::format("A request needs {} rows, for its beams or results, and the recipe plans {}. "
+                      "Build it with "
+                      "more: Generation<{{.rows = {}}}>; or ask for fewer.",
+                      rows, generator.plan().max_texts, rows));
+  const std::vector<GenerationRequest> fitting = fitting_requests(generator.plan(), requests);
+  return generate(static_cast<DecodingBatch&>(generator), fitting, hooks);
 }
 
 }  // namespace sinter

@@ -4,8 +4,8 @@
 //   decode    adds one row to each of several texts
 // Both are the model's predict(), planned for their rows, with Layer::extend where a layer has it.
 #pragma once
-#include "sinter/generate/continues.hpp"
 #include "sinter/batch/generation.hpp"
+#include "sinter/generate/continues.hpp"
 
 namespace sinter::detail {
 

@@ -8,6 +8,7 @@
 
 #include "sinter/generate/decoding_batch.hpp"
 #include "sinter/generate/generation_plan.hpp"
+#include "sinter/generate/texts.hpp"
 #include "sinter/trainer/core.hpp"
 #include "sinter/trainer/recipe_of.hpp"
 
@@ -31,7 +32,10 @@ class GeneratorCore : public DecodingBatch {
   /// The plan of the generation.
   const detail::PlanView& plan() const { return trainer_.plan(); }
 
-  int max_rows() const override { return plan().max_texts; }
+  int max_rows() const override { return max_rows_; }
+  /// Sets max_rows(), which is at first what the recipe plans.
+  /// throws    ArgumentError if that is below 1, or more than is planned
+  void limit_rows(int rows);
   int rows() const override;
   void add(const Prompt& prompt, int hypotheses = 1) override;
   std::span<float> logits(int row) override;
@@ -60,7 +64,14 @@ class GeneratorCore : public DecodingBatch {
   std::vector<std::int32_t> sources_;
   std::int64_t rereads_ = 0;
   int texts_ = 0;  // begun so far
+  int max_rows_;
 };
+
+/// Writes texts behind each prompt, as generate() with a batch does. A decoder's text ends where it has
+/// no room.
+std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
+                                                 std::span<const GenerationRequest> requests,
+                                                 const GenerationHooks& hooks = {});
 
 namespace detail {
 /// The view of the recipe R for a Generator: its plan is that of generation, on one rank.
@@ -100,7 +111,8 @@ std::shared_ptr<RecipeView> view_with_generation() {
 /// Continues texts with the model of the recipe R, with the functions of GeneratorCore:
 ///   Generator<mine> generator;
 ///   generator.load_weights("run");
-///   generate(generator, prompt, 100, {.temperature = 0.8}, [](std::int32_t token) { … });
+///   const std::vector<GenerationRequest> requests{{.prompt = {.tokens = tokens}, .tokens = 100}};
+///   const auto results = generate(generator, requests);
 template <class R>
 class Generator : public GeneratorCore {
   static std::shared_ptr<detail::RecipeView> checked_view() {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/text_writer.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/output.hpp"
+#include "sinter/generate/generator.hpp"
+
+namespace sinter::detail::cli {
+namespace {
+
+constexpr int rows_without_caches = 8;
+
+/// Says what memory a generator has.
+std::string planned_memory(const PlanView& plan) {
+  const auto mebibytes = [](std::int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
+  const Memory& m = plan.memory;
+  return fmt::format(
+      "memory: {} MiB of weights, {} MiB of caches for {} texts of {} tokens, and {} "
+      "MiB more.\n",
+      mebibytes(m.parameters), mebibytes(m.cache), plan.max_texts, plan.context,
+      mebibytes(m.total - m.parameters - m.cache));
+}
+
+}  // namespace
+
+TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) : arguments_(a) {
+  const TrainerSettings settings{0, a.threads, false, {}, a.scratch};
+  const std::string average = a.average ? "ema" : "";
+  std::string said;
+  if (recipe->generation) {
+    generator_ = std::make_unique<GeneratorCore>(recipe->generation(), settings);
+    said = generator_->load_weights(*a.weights, average);
+    if (a.rows) generator_->limit_rows(*a.rows);
+    if (!a.quiet) note_lines(planned_memory(plan()));
+  } else {
+    trainer_.emplace(recipe, settings);
+    said = trainer_->load_weights(*a.weights, average);
+    if (!a.quiet)
+      note_lines(
+          fmt::format("each text is read anew for each token ({}).\n", recipe->not_continued));
+  }
+  if (!a.quiet) note_lines(said);
+}
+
+TextWriter::~TextWriter() = default;
+
+const PlanView& TextWriter::plan() const {
+  return trainer_ ? trainer_->plan() : generator_->plan();
+}
+
+std::vector<std::vector<GeneratedText>> TextWriter::write(
+    std::span<const GenerationRequest> requests, const GenerationHooks& hooks) {
+  if (trainer_)
+    return generate(*trainer_, requests, hooks, arguments_.rows.value_or(rows_without_caches));
+  const std::int64_t before = generator_->rereads();
+  auto written = generate(*generator_, requests, hooks);
+  if (const std::int64_t rereads = generator_->rereads() - before; rereads > 0 && !arguments_.quiet)
+    note_lines(
+        fmt::format("\n{} times a text outgrew the context, and its last {} tokens were read "
+                    "anew.\n",
+                    rereads, plan().context / 2));
+  return written;
+}
+
+}  // namespace sinter::detail::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weights of a verb that generates, and how they read texts.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "sinter/generate/texts.hpp"
+#include "sinter/trainer/core.hpp"
+
+namespace sinter {
+class GeneratorCore;
+}
+
+namespace sinter::detail::cli {
+
+/// Writes texts with the weights that --weights names: with key-value caches, or, where a layer of the
+/// recipe's model does not say how, by reading each text anew for each token. On standard error it says
+/// which, and what memory is planned.
+class TextWriter {
+ public:
+  /// throws    what the trainer's constructor and load_weights() throw
+  TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& arguments);
+  ~TextWriter();
+
+  const PlanView& plan() const;
+  /// Writes texts behind prompts, of which at most --rows share a batch.
+  std::vector<std::vector<GeneratedText>> write(std::span<const GenerationRequest> requests,
+                                                const GenerationHooks& hooks = {});
+
+ private:
+  const Arguments& arguments_;
+  std::optional<TrainerCore> trainer_;
+  std::unique_ptr<GeneratorCore> generator_;
+};
+
+}  // namespace sinter::detail::cli
