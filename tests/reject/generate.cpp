@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sinter/generate/generator.hpp"
+#include "sinter/layer/attention.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+#include "sinter/model/mlp.hpp"
+using namespace sinter;
+
+/// Texts of 12 tokens, 8 of them at most.
+struct Texts {
+  using slot = sinter::slot::data;
+  static constexpr int context = 8, vocabulary = 12;
+};
+/// A model of the next token, with a layer after the embedding.
+template <class L>
+struct Embed {
+  static constexpr Value<8> trace(auto& g, Ids tokens) {
+    return g("mix", L{}, g("wte", Embedding<12, 8>{}, tokens));
+  }
+};
+struct Learn {
+  static constexpr Value<1> trace(auto& g, Value<8> x, Ids targets) {
+    return g("loss", CrossEntropy<12>{}, g("head", Linear<8, 12>{}, x), targets);
+  }
+};
+struct Follow {
+  static constexpr Value<12> trace(auto& g, Value<8> x) {
+    return g("head", Linear<8, 12>{}, g("last", LastRow<8>{}, x));
+  }
+};
+template <class L>
+struct Around {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.unit("embed", Embed<L>{}, g.tokens());
+    g.result(g.unit("head", Learn{}, x, g.targets()));
+  }
+  static constexpr void predict(auto& g) {
+    g.result(g.unit("head", Follow{}, g.unit("embed", Embed<L>{}, g.tokens())));
+  }
+};
+/// The members of a layer of rows, beside which a case has facts.
+struct Rows8 {
+  static constexpr std::array in{8};
+  static constexpr std::array out{8};
+  static void forward(auto&) {}
+  static void backward(auto&) {}
+};
+
+// Must not compile (quick), causal: Sinter: a Generator cannot continue texts with this recipe's model
+// and: a causal layer has no extend() and: "embed" and: "mix"
+namespace acme {
+struct Mix : Rows8 {
+  static constexpr bool causal = true;
+};
+}  // namespace acme
+struct mine : Recipe<Around<acme::Mix>, Texts> {};
+Generator<mine> generator;
+
+// Must not compile, without_vocabulary: Sinter: a Generator cannot continue texts with this recipe's model
+// and: the data have no vocabulary
+struct mine : Recipe<Mlp<>> {};
+Generator<mine> generator;
+
+// Must not compile, no_logits: Sinter: a Generator cannot continue texts with this recipe's model
+// and: predict() has not one result
+struct Learns {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto x = g.unit("embed", Embed<Rows8>{}, g.tokens());
+    g.result(g.unit("head", Learn{}, x, g.targets()));
+  }
+};
+struct mine : Recipe<Learns, Texts> {};
+Generator<mine> generator;
+
+// Must not compile, cached_without_extend: Sinter: a member of a layer is missing, or not what it must be
+// and: acme::Mix and: {"extend"}
+namespace acme {
+struct Mix : Rows8 {
+  static constexpr bool causal = true;
+  static constexpr Cached cached{.width = 8};
+};
+}  // namespace acme
+struct mine : Recipe<Around<acme::Mix>, Texts> {};
+
+// Must not compile, cached_as_number: Sinter: a member of a layer is missing, or not what it must be
+// and: acme::Mix and: {"cached"} and: {"constexpr Cached"}
+namespace acme {
+struct Mix : Rows8 {
+  static constexpr int cached = 8;
+};
+}  // namespace acme
+struct mine : Recipe<Around<acme::Mix>, Texts> {};
+
+// Must not compile, policy_of_numbers: Generation: these data have no vocabulary
+struct mine : Recipe<Mlp<>, Generation<{.rows = 2}>> {};
