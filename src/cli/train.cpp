@@ -221,8 +221,12 @@ ReadStage Run::read_stage() {
 void Run::make_loop() {
   ReadStage read = read_stage();
   EvaluateStage evaluate = std::move(validation.stage);
-  if (!evaluate && data.evaluation) evaluate = std::move(*data.evaluation);
+  if (!evaluate && data.evaluation) {
+    evaluate = std::move(*data.evaluation);
+    evaluate.came_from("the part of --data that is held out");
+  }
   if (a.evaluate_every == 0) evaluate = {};
+  evaluate.require_predictions(*trainer);
   is_evaluated = bool(evaluate);
   catch_stop_signals();  // before this a signal just ends the program
   if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());
