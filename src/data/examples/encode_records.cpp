@@ -33,6 +33,7 @@ EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
     record.label = texts.label;
     record.numbers = std::move(texts.numbers);
     record.classes = std::move(texts.classes);
+    record.passed_over = std::move(texts.passed_over);
     record.turns.reserve(texts.turns.size());
     for (const std::string& turn : texts.turns) record.turns.push_back(tokenizer.encode(turn));
     if (!texts.chat.empty()) record.chat = chat_of(texts, tokenizer);

@@ -35,6 +35,9 @@ struct ExampleTexts {
   std::vector<std::int32_t> classes{};  ///< of words, which are `turns`; below zero without one
   std::vector<ChatPart> chat{};         ///< a conversation as it is written, instead of `turns`
   int longest = 0;  ///< a conversation of more rows is a bad record; 0 for any number
+  /// What of the record is not read though it has a meaning, as notes say it.
+  std::vector<std::string_view> passed_over{};
+  bool last_alone = false;  ///< of `turns` the last alone is a reply
 
   /// Adds an example, or several, to a set. It is not of labelled texts.
   void add_to(ExampleSet& set) const {
