@@ -221,8 +221,8 @@ std::string explanation(const Draft& r) {
   } else if (r.model.learns == Learns::replies) {
     text =
         "DIALOGUES is files of JSON lines such as {\"turns\": [[\"A\", \"Where?\"], [\"B\", "
-        "\"Here.\"]]}, in which each turn but the first is a reply. LINES is a file with a text on "
-        "each line.";
+        "\"Here.\"]]}, in which each turn but the first is a reply, or conversations with "
+        "\"messages\". LINES is a file with a text on each line.";
   } else {
     text = "TEXT is files and folders of text, and LINES a file with a text on each line.";
   }

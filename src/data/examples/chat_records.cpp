@@ -206,6 +206,45 @@ Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int 
   return chat_prompt(tokenizer, writer, context, chat);
 }
 
+namespace {
+
+/// The messages up to the assistant's last one, which is a reply to the others, or to the last `history`
+/// of them if that is not 0.
+/// throws    BadRecord
+ExampleTexts last_reply_of(const Json& object, int history) {
+  const std::vector<ChatMessage> chat = messages_of(object);
+  std::size_t reply = chat.size();
+  while (reply > 0 && chat[reply - 1].role != ChatRole::assistant) --reply;
+  if (reply < 2)
+    throw BadRecord(
+        "it has no message of the assistant with another before it, so that there is no reply");
+  ExampleTexts texts;
+  texts.last_alone = true;
+  texts.passed_over = passed_over(object);
+  const std::size_t before = reply - 1,
+                    kept = history > 0 ? std::min(before, std::size_t(history)) : before;
+  for (std::size_t k = before - kept; k < reply; ++k) texts.turns.push_back(chat[k].content);
+  return texts;
+}
+
+}  // namespace
+
+ExampleFormat dialogue_pairs_format(int history) {
+  return {
+      "dialogue", "dialogues",
+      "Each line must be an object with \"turns\", a list of [speaker, text], or a conversation "
+      "with \"messages\", a list of {\"role\", \"content\"}, with \"conversations\" or with "
+      "\"instruction\" and \"output\".",
+      [history](std::string_view file, const OnRecord& on_record) {
+        read_lines(file, on_record, [history](const Json& object) {
+          const bool is_chat = !object.contains("turns") &&
+                               (object.contains("messages") || object.contains("conversations") ||
+                                object.contains("instruction"));
+          return is_chat ? last_reply_of(object, history) : ExampleTexts{turns_of(object)};
+        });
+      }};
+}
+
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
   ParquetColumns columns{{"instruction", "input", "output"},
                          true,

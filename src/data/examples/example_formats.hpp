@@ -63,6 +63,9 @@ struct ExampleFormat {
 
 /// Dialogues; see the policy Dialogue.
 ExampleFormat dialogue_format();
+/// Dialogues, and conversations as Chat reads them, of which the assistant's last message is a reply to
+/// all before it, or to so many messages before it; see the policy DialoguePairs.
+ExampleFormat dialogue_pairs_format(int history);
 /// Which columns of a table are read.
 struct TableFormat {
   std::string context, label;  ///< names, or numbers from 1; without a context, texts alone

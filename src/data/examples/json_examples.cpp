@@ -38,8 +38,6 @@ const std::string& text_in(const Json& object, const std::string& name) {
   return text_of(field(object, name), fmt::format("the field \"{}\"", name));
 }
 
-namespace {
-
 std::vector<std::string> turns_of(const Json& object) {
   const Json& list = field(object, "turns");
   if (!list.is_array())
@@ -56,8 +54,6 @@ std::vector<std::string> turns_of(const Json& object) {
   }
   return turns;
 }
-
-}  // namespace
 
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of) {
