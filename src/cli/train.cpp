@@ -125,12 +125,29 @@ void Run::open_to_resume() {
   note_lines(folder->take_warnings());
   record.emplace(folder->path());
   report(record->take_over_data(a));
+  require_same_special_tokens();
   record->take_over_special_tokens(a);
   record->take_over_tensorboard(a);
   record->take_over_keep(a);
   record->take_over_best_by(a);
   folder->keep_newest(a.keep.value_or(usual_keep));
   report(take_over(*folder->resume_point(), *recipe, a));
+}
+
+/// Refuses other texts than the run began with: its place in the data would be another.
+void Run::require_same_special_tokens() const {
+  Arguments of_run = a;
+  of_run.special_tokens.reset();
+  record->take_over_special_tokens(of_run);
+  if (!a.special_tokens || a.special_tokens == of_run.special_tokens) return;
+  const auto word = [](bool on) { return on ? "on" : "off"; };
+  throw UsageError(
+      fmt::format("--special-tokens {0} does not fit the run in {1}, which began with texts as "
+                  "--special-tokens "
+                  "{2} gives them, and goes on with these. Leave it out; or begin a new run with "
+                  "--special-tokens "
+                  "{0} --weights {1}.",
+                  word(*a.special_tokens), *a.out, word(*of_run.special_tokens)));
 }
 
 void Run::settle_length(std::int64_t steps) {

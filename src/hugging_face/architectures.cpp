@@ -104,10 +104,11 @@ FolderModel read_body(Config& config, bool has_tokenizer) {
   const bool has_head =
       model.learns == Learns::next_tokens && config.flag("tie_word_embeddings", false);
   if (!has_head)
-    config.note(fmt::format(
-        "{} is a body: its weights have no head for this model, so that train starts the head "
-        "fresh, and says so.",
-        config.architecture()));
+    config.note(
+        fmt::format("{} is a body: its weights {}, and says so.", config.architecture(),
+                    model.learns == Learns::replies
+                        ? "lack final_logits_bias, so that train starts it at 0"
+                        : "have no head for this model, so that train starts the head fresh"));
   return model;
 }
 

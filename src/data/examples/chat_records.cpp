@@ -268,8 +268,10 @@ ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
       "line",
       std::make_shared<const ExampleFormat>(parquet_format(
           std::move(columns),
-          "In Parquet the columns \"instruction\", \"input\" and \"output\" must be of text, "
-          "without nulls; write \"messages\" and \"conversations\" as JSON lines."))};
+          fmt::format("In Parquet the columns \"instruction\", \"input\" and \"output\" must be of "
+                      "text, without nulls; \"messages\" and \"conversations\" are read from JSON "
+                      "lines. {}",
+                      parquet_as_lines)))};
 }
 
 }  // namespace sinter::detail

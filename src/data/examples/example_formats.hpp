@@ -82,6 +82,11 @@ ExampleFormat table_format(const TableFormat& format);
 
 /// Whether a file begins as those of Parquet do.
 bool is_parquet(std::string_view file);
+/// How a Parquet file becomes JSON lines, in sentences for people.
+inline constexpr std::string_view parquet_as_lines =
+    "Where Python has pyarrow, this writes its rows as JSON lines: python3 -c \"import json, sys, "
+    "pyarrow.parquet as p; [print(json.dumps(row)) for row in "
+    "p.read_table(sys.argv[1]).to_pylist()]\" FILE > FILE.jsonl.";
 /// Whether this build has Arrow.
 bool reads_parquet();
 /// Which columns of a Parquet file are read.

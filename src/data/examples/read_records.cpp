@@ -141,6 +141,16 @@ const ExampleFormat& format_of(std::string_view file, const ExampleFormat& forma
   return format.parquet && is_parquet(file) ? *format.parquet : format;
 }
 
+/// Refuses a Parquet file where the format is of lines alone.
+/// throws    FileError that says how to convert it
+void require_lines(const std::string& path, std::string_view file, const ExampleFormat& format) {
+  if (format.parquet || !is_parquet(file)) return;
+  throw FileError(
+      fmt::format("Cannot read '{}' as data: it is a Parquet file, and these data are read from "
+                  "lines of text. {} {}",
+                  printable(path, 4096), parquet_as_lines, format.expected));
+}
+
 /// Asks for the memory of tokens, of which there are no more than bytes of text. How much text is in
 /// a Parquet file shows only as it is read: then more is asked for, so that tokens need not be moved,
 /// which would take as much again. What is never written is never taken.
@@ -179,6 +189,7 @@ ReadRecords read_records(const DataRequest& request, const ExampleFormat& format
     const ByteCorpus::File& file = corpus->files()[k];
     const ExampleFormat& its = format_of(texts[k], format);
     refuse_archive(file.path, texts[k]);
+    require_lines(file.path, texts[k], format);
     try {
       its.read(texts[k], [&](std::int64_t number, ReadTexts read) {
         gathered.take(file.path, its, number, std::move(read));
