@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hugging_face/class_names.hpp"
 #include "model/config_keys.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
@@ -87,6 +88,9 @@ FolderModel read(Config& config, bool has_tokenizer) {
     model.learns = o.labels > 0 ? Learns::labels : Learns::hidden_tokens;
     model.labels = o.labels;
     model.label_kind = o.label_kind;
+    if (const Config::Json* names = config.find("id2label"); names && o.labels > 0)
+      model.class_names = class_names_of({{"id2label", *names}});
+    if (std::ssize(model.class_names) != o.labels) model.class_names.clear();
   }
   if constexpr (requires { o.pairs; }) model.types = o.pairs;
   if constexpr (std::same_as<decltype(o), RobertaOptions>) model.marks = TextMarks::roberta;
