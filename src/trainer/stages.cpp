@@ -55,6 +55,7 @@ std::optional<ExampleRecord> record_of(const HostBatch& batch, double ms) {
 
 /// Returns the predictions of a batch, over all processes.
 double predictions_of_all(TrainerCore& trainer, const HostBatch& batch) {
+  if (!batch.part.is_whole() && batch.predictions) return double(*batch.predictions);
   const auto here = double(trainer.predictions_in(batch));
   return batch.part.is_whole() ? here : trainer.sum_over_processes(here);
 }
