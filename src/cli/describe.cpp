@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/describe.hpp"
+#include "cli/class_order.hpp"
 
 #include <fmt/ranges.h>
 
@@ -166,7 +167,10 @@ std::string buffers_text(const PlanView& plan) {
 int describe(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_good_world(*recipe, a);
   WeightsFit fit;
-  if (a.weights) fit = require_fit(*a.weights, *recipe);
+  if (a.weights) {
+    fit = require_fit(*a.weights, *recipe);
+    require_class_order(*recipe, *a.weights);
+  }
   note_lines(fit.taken);
   note_lines(fit.warning);
   note_lines(to_string(fit.unshared));

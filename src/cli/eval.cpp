@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/class_order.hpp"
 #include "cli/data_request.hpp"
 #include "cli/eval_progress.hpp"
 #include "cli/launched.hpp"
@@ -68,6 +69,7 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_text_is_read(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty() || a.held_out, "--data PATH...", a.verb);
+  require_class_order(*recipe, *a.weights);
   OpenedData data = a.held_out ? open_held_out_data(*recipe, a) : open_evaluation_data(*recipe, a);
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe->data.unit;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/class_order.hpp"
 #include "cli/origin.hpp"
 #include "cli/output.hpp"
 #include "cli/tokenizer.hpp"
@@ -170,6 +171,7 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.weights && a.seed)
     throw UsageError("--weights and --seed exclude each other: a seed is for fresh weights.");
   if (a.average) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  if (a.weights) require_class_order(*recipe, *a.weights);
   TrainerCore trainer(recipe, {a.seed.value_or(0), a.threads, false, {}, a.scratch});
   std::string notes = a.weights ? trainer.load_weights(*a.weights, a.average ? "ema" : "") : "";
   if (!notes.empty() && !notes.ends_with('\n')) notes += '\n';

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cli/answers.hpp"
+#include "cli/class_order.hpp"
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
 #include "cli/tokenizer.hpp"
@@ -143,6 +144,7 @@ void check(const RecipeView& recipe, const Arguments& a) {
 
 int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   check(*recipe, a);
+  require_class_order(*recipe, *a.weights);
   const QuestionForm form = form_of(*recipe);
   std::optional<Tokenizer> tokenizer;
   if (a.text) tokenizer = tokenizer_of_model(*recipe, a);

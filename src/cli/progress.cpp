@@ -19,9 +19,11 @@ std::size_t columns_of(std::FILE* terminal) {
   return ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// True for LoopTimes' warnings, which come again as shares of the time grow.
-bool is_of_speed(std::string_view warning) {
-  return warning.starts_with("waiting for data ") || warning.starts_with("logging ");
+/// True for warnings that may come again and again: LoopTimes', as shares of the time grow, and those of
+/// batches in which nothing is to be predicted.
+bool comes_again(std::string_view warning) {
+  return warning.starts_with("waiting for data ") || warning.starts_with("logging ") ||
+         (warning.starts_with("step ") && warning.find("nothing to predict") != warning.npos);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -113,7 +115,7 @@ void Progress::line(const std::string& text) {
 
 void Progress::warn(const std::string& text) {
   for (const std::string& one : lines_of(text))
-    is_of_speed(one) ? warn_once(one) : line("warning: " + one);
+    comes_again(one) ? warn_once(one) : line("warning: " + one);
 }
 
 void Progress::warn_once(const std::string& text) {

@@ -31,7 +31,7 @@ class Progress {
   /// Shows a line that stays.
   void line(const std::string& text);
   /// Shows each line of the text as a warning that stays; those on the time that data and logging
-  /// take as warn_once() does.
+  /// take, and on batches with nothing to predict, as warn_once() does.
   void warn(const std::string& text);
   /// As warn(), but of lines that differ only in their numbers it shows the first, and counts others.
   void warn_once(const std::string& text);

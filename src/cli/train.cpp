@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "cli/class_order.hpp"
 #include "cli/launched.hpp"
 #include "cli/length.hpp"
 #include "cli/output.hpp"
@@ -67,6 +68,7 @@ Run::Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::mo
   check_training(*recipe, a);
   if (a.resume_or_begin) settle_resume();
   if (a.resume) open_to_resume();
+  if (a.weights) require_class_order(*recipe, *a.weights);
   const bool by_data = a.epochs || a.examples;
   if (!by_data) settle_length(last_step(*recipe, a));
   check_profile();
@@ -125,12 +127,29 @@ void Run::open_to_resume() {
   note_lines(folder->take_warnings());
   record.emplace(folder->path());
   report(record->take_over_data(a));
+  require_same_special_tokens();
   record->take_over_special_tokens(a);
   record->take_over_tensorboard(a);
   record->take_over_keep(a);
   record->take_over_best_by(a);
   folder->keep_newest(a.keep.value_or(usual_keep));
   report(take_over(*folder->resume_point(), *recipe, a));
+}
+
+/// Refuses other texts than the run began with: its place in the data would be another.
+void Run::require_same_special_tokens() const {
+  Arguments of_run = a;
+  of_run.special_tokens.reset();
+  record->take_over_special_tokens(of_run);
+  if (!a.special_tokens || a.special_tokens == of_run.special_tokens) return;
+  const auto word = [](bool on) { return on ? "on" : "off"; };
+  throw UsageError(
+      fmt::format("--special-tokens {0} does not fit the run in {1}, which began with texts as "
+                  "--special-tokens "
+                  "{2} gives them, and goes on with these. Leave it out; or begin a new run with "
+                  "--special-tokens "
+                  "{0} --weights {1}.",
+                  word(*a.special_tokens), *a.out, word(*of_run.special_tokens)));
 }
 
 void Run::settle_length(std::int64_t steps) {
@@ -221,8 +240,12 @@ ReadStage Run::read_stage() {
 void Run::make_loop() {
   ReadStage read = read_stage();
   EvaluateStage evaluate = std::move(validation.stage);
-  if (!evaluate && data.evaluation) evaluate = std::move(*data.evaluation);
+  if (!evaluate && data.evaluation) {
+    evaluate = std::move(*data.evaluation);
+    evaluate.came_from("the part of --data that is held out");
+  }
   if (a.evaluate_every == 0) evaluate = {};
+  evaluate.require_predictions(*trainer);
   is_evaluated = bool(evaluate);
   catch_stop_signals();  // before this a signal just ends the program
   if (a.profile && is_first(a)) profile.emplace(*a.profile, *recipe->plan, recipe->ranks());

@@ -29,6 +29,7 @@ class Run {
   /// Opens the run's folder, which only rank 0 writes.
   std::unique_ptr<RunFolder> folder_at(const std::filesystem::path& path, RunFolder::Mode mode);
   void open_to_resume();
+  void require_same_special_tokens() const;
   /// Sets the number of steps, unless its last ones could not learn.
   void settle_length(std::int64_t steps);
   const CheckpointReader* resume_point() const;

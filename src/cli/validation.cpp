@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/validation.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -76,6 +76,7 @@ Validation open_validation(const RecipeView& recipe, const Arguments& a) {
     } else {
       validation.stage.add(set.name, *std::move(data.evaluation));
     }
+    validation.stage.came_from(fmt::format("--validation {}", fmt::join(set.paths, " ")));
   }
   return validation;
 }

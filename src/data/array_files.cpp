@@ -144,6 +144,13 @@ std::array<std::string, 2> array_paths(const std::vector<std::string>& paths) {
   if (names->empty())
     throw ArgumentError(
         fmt::format("{} is a .npz file without an array.", printable(paths[0], 4096)));
+  if (names->size() == 1)
+    throw ArgumentError(
+        fmt::format("{0} has one array, {1}, which would be the inputs or the targets, and both "
+                    "are needed. Name "
+                    "the file of the others, too (--data {0} TARGETS.npy), or write both arrays: "
+                    "numpy.savez(FILE, x=inputs, y=targets).",
+                    printable(paths[0], 4096), printable(names->front())));
   for (const auto& [x, y] : {std::pair{"x", "y"}, {"arr_0", "arr_1"}})
     if (std::ranges::count(*names, x) == 1 && std::ranges::count(*names, y) == 1)
       return {paths[0] + ":" + x, paths[0] + ":" + y};

@@ -197,9 +197,13 @@ std::deque<SafetensorsFile> opened(std::span<const std::filesystem::path> paths)
 
 std::string to_string(const UnsharedHeads& heads) {
   std::string text;
-  if (!heads.fresh.empty())
-    text += fmt::format("the weights have no such head: {} start{} fresh",
+  if (!heads.fresh.empty()) {
+    const bool has_weights = std::ranges::any_of(
+        heads.fresh, [](const std::string& name) { return name.ends_with("weight"); });
+    text += fmt::format("the weights {}: {} start{} fresh",
+                        has_weights ? "have no such head" : "lack a bias of the head",
                         fmt::join(heads.fresh, ", "), heads.fresh.size() == 1 ? "s" : "");
+  }
   if (!heads.left_out.empty())
     text += fmt::format("{}of another head, and left out: {}", text.empty() ? "" : "\n",
                         fmt::join(heads.left_out, ", "));

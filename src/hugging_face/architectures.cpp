@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hugging_face/class_names.hpp"
 #include "model/config_keys.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
@@ -87,6 +88,9 @@ FolderModel read(Config& config, bool has_tokenizer) {
     model.learns = o.labels > 0 ? Learns::labels : Learns::hidden_tokens;
     model.labels = o.labels;
     model.label_kind = o.label_kind;
+    if (const Config::Json* names = config.find("id2label"); names && o.labels > 0)
+      model.class_names = class_names_of({{"id2label", *names}});
+    if (std::ssize(model.class_names) != o.labels) model.class_names.clear();
   }
   if constexpr (requires { o.pairs; }) model.types = o.pairs;
   if constexpr (std::same_as<decltype(o), RobertaOptions>) model.marks = TextMarks::roberta;
@@ -104,10 +108,11 @@ FolderModel read_body(Config& config, bool has_tokenizer) {
   const bool has_head =
       model.learns == Learns::next_tokens && config.flag("tie_word_embeddings", false);
   if (!has_head)
-    config.note(fmt::format(
-        "{} is a body: its weights have no head for this model, so that train starts the head "
-        "fresh, and says so.",
-        config.architecture()));
+    config.note(
+        fmt::format("{} is a body: its weights {}, and says so.", config.architecture(),
+                    model.learns == Learns::replies
+                        ? "lack final_logits_bias, so that train starts it at 0"
+                        : "have no head for this model, so that train starts the head fresh"));
   return model;
 }
 

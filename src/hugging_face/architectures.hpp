@@ -3,6 +3,8 @@
 // model. A new one is a function walk() in src/model/ and a line in architectures.cpp.
 #pragma once
 #include <span>
+#include <string>
+#include <vector>
 
 #include "hugging_face/policy_text.hpp"
 #include "model/config.hpp"
@@ -27,6 +29,7 @@ struct FolderModel {
   double parameters = 0;  // of the model; a double, as what a file says may be beyond an integer
   int labels = 0;         // classes or numbers, if it learns labels
   LabelKind label_kind = LabelKind::one_class;  // what these are
+  std::vector<std::string> class_names{};       // in the folder; empty if it has none for each
   bool types = false;                           // true if it takes the type of each token
   TextMarks marks = TextMarks::bert;            // around labelled texts
   int start = -1;  // the first id of a decoder; -1 if the model names none

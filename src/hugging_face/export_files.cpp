@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "files/json.hpp"
+#include "hugging_face/class_names.hpp"
 #include "hugging_face/tokenizer_files.hpp"
 #include "sinter/files/io.hpp"
 
@@ -42,25 +43,14 @@ void add_missing(Json& json, const Json& other) {
   }
 }
 
-/// True if an origin names so many classes.
-bool names_classes(const Json& origin, std::size_t count) {
-  const auto names = origin.find("id2label");
-  if (names == origin.end() || !names->is_object() || names->size() != count) return false;
-  for (std::size_t k = 0; k < count; ++k)
-    if (const auto name = names->find(std::to_string(k));
-        name == names->end() || !name->is_string())
-      return false;
-  return true;
-}
-
 /// Sets the names of classes: those of the data, or the origin's, or those that transformers gives.
 void set_labels(Json& config, const Json& origin, const std::vector<std::string>& classes) {
   const auto count = config.at("num_labels").get<std::size_t>();
-  const bool named = names_classes(origin, count);
+  const std::vector<std::string> before = class_names_of(origin);
   Json names = Json::object(), ids = Json::object();
   for (std::size_t k = 0; k < count; ++k) {
     const std::string id = std::to_string(k);
-    std::string name = named ? origin["id2label"][id].get<std::string>() : "LABEL_" + id;
+    std::string name = before.size() == count ? before[k] : "LABEL_" + id;
     if (classes.size() == count) name = classes[k];
     names[id] = name;
     ids[name] = k;

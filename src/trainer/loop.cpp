@@ -328,6 +328,7 @@ LoopEnd Loop::run(const LoopOptions& options) {
   require_steps_that_learn(trainer_.recipe(), trainer_.steps());
   choose_metrics(options);
   check_evaluations(options);
+  if (trainer_.steps() < options.steps) evaluate_.require_predictions(trainer_);
   if (save_ && trainer_.steps() < options.steps)
     folder_->require_room(std::uint64_t(trainer_.plan().memory.saved()));
   times_.restart(options.profile);

@@ -10,6 +10,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "sinter/error.hpp"
 #include "sinter/files/metrics_log.hpp"
@@ -50,6 +51,21 @@ std::optional<ExampleRecord> record_of(const HostBatch& batch, double ms) {
   record.examples_per_s = ms > 0 ? batch.sequences() / ms * 1000 : 0;
   record.padding = double(batch.examples->padding) / double(batch.all_rows());
   return record;
+}
+
+/// Returns the predictions of a batch, over all processes.
+double predictions_of_all(TrainerCore& trainer, const HostBatch& batch) {
+  if (!batch.part.is_whole() && batch.predictions) return double(*batch.predictions);
+  const auto here = double(trainer.predictions_in(batch));
+  return batch.part.is_whole() ? here : trainer.sum_over_processes(here);
+}
+
+[[noreturn]] void refuse_to_evaluate(const std::string& name, const std::string& origin) {
+  throw ArgumentError(fmt::format(
+      "The data for evaluation{}{} have nothing to predict: their source gave no batch, or no "
+      "target in any, such as MaskedLm where a text has only special tokens. Give others by "
+      "--validation, or none by --eval-every 0.",
+      name.empty() ? "" : " '" + name + "'", origin.empty() ? "" : " (" + origin + ")"));
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {
@@ -141,6 +157,21 @@ void EvaluateStage::add(std::string name, AnySource given) {
         "its end.");
   SamplerState begin = given.state();
   sources.push_back({std::move(name), std::move(given), std::move(begin)});
+  has_predictions = false;
+}
+
+void EvaluateStage::require_predictions(TrainerCore& trainer) {
+  if (std::exchange(has_predictions, true)) return;
+  for (HeldOut& held_out : sources) {
+    held_out.source.restore(held_out.begin);
+    HostBatch batch;
+    BatchDraw draw;
+    bool found = false;
+    while (!found && trainer.read_part(held_out.source, batch, draw))
+      found = predictions_of_all(trainer, batch) > 0;
+    held_out.source.restore(held_out.begin);
+    if (!found) refuse_to_evaluate(held_out.name, held_out.origin);
+  }
 }
 
 std::optional<Evaluation> EvaluateStage::operator()(TrainerCore& trainer,
@@ -150,12 +181,7 @@ std::optional<Evaluation> EvaluateStage::operator()(TrainerCore& trainer,
     held_out.source.restore(held_out.begin);
     std::optional<Evaluation> found = evaluate_all(trainer, held_out.source, stop);
     if (!found) return std::nullopt;
-    if (found->loss.count == 0)
-      throw ArgumentError(fmt::format(
-          "The data for evaluation{} have nothing to predict: their source gave no batch, or no "
-          "target in any, such as MaskedLm where a text has only special tokens. Give others by "
-          "--validation, or none by --eval-every 0.",
-          held_out.name.empty() ? "" : " '" + held_out.name + "'"));
+    if (found->loss.count == 0) refuse_to_evaluate(held_out.name, held_out.origin);
     if (!whole) {
       whole = std::move(found);
       continue;

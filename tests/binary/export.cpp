@@ -291,24 +291,6 @@ TEST_CASE("export --gguf writes a run as one file, and refuses what a file canno
   CHECK(content(other).starts_with("GGUF"));
 }
 
-/// Makes the file of a classifier that of a body: names without "bert.", and no classifier.
-void make_body(const std::string& file) {
-  std::string bytes = content(file);
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  const Json header = Json::parse(bytes.substr(8, length));
-  Json body = Json::object();
-  for (const auto& [name, tensor] : header.items()) {
-    std::string now = name.starts_with("bert.") ? name.substr(5) : name;
-    if (name.starts_with("classifier.")) now = "cls.seq_relationship." + name.substr(11);
-    body[now] = tensor;
-  }
-  std::string text = body.dump();
-  REQUIRE(text.size() <= length);
-  text.resize(length, ' ');
-  write(file, bytes.replace(8, length, text));
-}
-
 TEST_CASE("a BertModel, whose tensors have shorter names, gets a fresh head that is said") {
   Scratch scratch;
   const std::string folder = classifier(scratch), data = write(scratch / "a.tsv", table());

@@ -186,6 +186,35 @@ TEST_CASE("words are learned by their first pieces, and predicted one by one") {
   check_refused(
       run(training(bad, scratch / "no", "2") + Words{"--tokenizer", folder}, SINTER_TAGGED), 1,
       "line 1 of '" + bad + "' is bad: it has 2 words, and 1 labels");
+  const auto named = [&](const Json& names) {
+    Json other = Json::parse(content(folder + "/config.json"));
+    other["id2label"] = names;
+    write(folder + "/config.json", other.dump());
+  };
+  const auto refuses = [&](const Words& words) {
+    check_refused(run(words, SINTER_TAGGED), 1,
+                  "the recipe's classes in another order, so that each would be taken for another "
+                  "one. The recipe's are \"O, NAME, PLACE\", and config.json there has \"name, O, "
+                  "place\" (id2label).");
+  };
+  named({{"0", "name"}, {"1", "O"}, {"2", "place"}});
+  const Words of_folder{"--weights", folder, "--tokenizer", folder},
+      train = training(file, scratch / "no", "2") + of_folder;
+  refuses(train);
+  refuses(Words{"eval", "--data", one} + of_folder);
+  refuses(Words{"predict", "--text", scratch / "texts"} + of_folder);
+  refuses({"export", "--weights", folder, "--out", scratch / "no"});
+  refuses({"describe", "--weights", folder});
+  CHECK(!fs::exists(scratch / "no"));
+  for (const char* harmless :
+       {R"({"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"})",
+        R"({"0": "O", "1": "Name", "2": "Place"})", R"({"0": "NAME", "1": "O", "2": "other"})"}) {
+    named(Json::parse(harmless));
+    fine({"describe", "--weights", folder}, SINTER_TAGGED);
+  }
+  named({{"0", "NAME"}, {"1", "O"}, {"2", "PLACE"}});
+  make_body(folder + "/model.safetensors");  // its head starts fresh, and learns the recipe's order
+  fine(train, SINTER_TAGGED);
 }
 
 }  // namespace sinter::detail::testing::label_kinds_tests

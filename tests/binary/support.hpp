@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -57,6 +59,24 @@ inline std::string some_text(std::size_t bytes) {
     text += words[(state >> 16) % 9];
   }
   return text.substr(0, bytes);
+}
+
+/// Makes the file of a classifier that of a body: names without "bert.", and no classifier.
+inline void make_body(const std::string& file) {
+  std::string bytes = content(file);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  const Json header = Json::parse(bytes.substr(8, length));
+  Json body = Json::object();
+  for (const auto& [name, tensor] : header.items()) {
+    std::string now = name.starts_with("bert.") ? name.substr(5) : name;
+    if (name.starts_with("classifier.")) now = "cls.seq_relationship." + name.substr(11);
+    body[now] = tensor;
+  }
+  std::string text = body.dump();
+  REQUIRE(text.size() <= length);
+  text.resize(length, ' ');
+  write(file, bytes.replace(8, length, text));
 }
 
 struct Ended {

@@ -141,6 +141,10 @@ TEST_CASE("a run that began before texts had a BOS goes on without, and so do it
   };
   const std::size_t without = rows("whole");
   CHECK(rows("new") == without + 1);  // a row for BOS
+  refuses(train + Words{place.run, "--steps", "30", "--resume", "--special-tokens", "on"}, 2,
+          "--special-tokens on does not fit the run in " + place.run +
+              ", which began with texts as --special-tokens off gives them");
+  good(train + Words{place.run, "--steps", "20", "--resume"} + off);
   CHECK(rows("new", off) == without);
   CHECK(rows("whole", {"--special-tokens", "on"}) == without + 1);
   const Words evaluate{"eval", "--json", "--data", place.text, "--weights"};

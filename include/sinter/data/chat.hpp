@@ -32,8 +32,8 @@ SINTER_RULE(ChatHasAFormat, ChatFormat<Format>,
             "form.");
 }  // namespace detail
 
-/// Conversations, whose replies are learnt. Files are JSON lines, one object per line; other fields
-/// are ignored:
+/// Conversations, whose replies are learnt. Files are JSON lines, one object per line. Other fields
+/// are not read, and those that would change what is learnt, such as "weight", are said once:
 ///   {"messages": [{"role": "user", "content": "Any news?"}, {"role": "assistant", …}, …]}
 ///   {"conversations": [{"from": "human", "value": "Any news?"}, {"from": "gpt", …}, …]}
 ///   {"instruction": "Translate.", "input": "Guten Tag", "output": "Good day"}

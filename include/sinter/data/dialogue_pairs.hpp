@@ -35,7 +35,8 @@ SINTER_RULE(StartIsInTheVocabulary, O.start < O.vocabulary,
 
 /// Dialogues, whose replies are learnt by a model with an encoder and a decoder, from files as for
 /// Dialogue. Every turn but the first is an example: the encoder reads the turns before it, and their
-/// end, on axis 1; the decoder writes it on axis 0. PairedExamples describes a batch. Texts are
+/// end, on axis 1; the decoder writes it on axis 0. Records as for Chat are read, too: of each the
+/// assistant's last message is the example, and the messages before it are the turns. PairedExamples describes a batch. Texts are
 /// bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held out. A
 /// policy of the slot batching makes batches, and pads only replies, because the decoder sees all
 /// rows of the encoder.

@@ -38,9 +38,11 @@ struct Applied {
 
 /// Why a step was skipped.
 enum class SkipReason {
-  not_finite,         ///< its loss or gradients are not finite
-  refused,            ///< a guard, such as SpikeGuard, refused it
-  nothing_to_predict  ///< the objective left no prediction in the batch, such as MaskedLm
+  not_finite,  ///< its loss or gradients are not finite
+  refused,     ///< a guard, such as SpikeGuard, refused it
+  /// No prediction of the batch counts: the objective, such as MaskedLm, left none, or ClassWeights
+  /// give each of its classes the weight 0.
+  nothing_to_predict
 };
 
 /// A step that was not applied: for the reason that it gives.

@@ -183,8 +183,10 @@ class EvaluateStage {
     std::string name;
     AnySource source;
     SamplerState begin;
+    std::string origin{};  // where it comes from, for errors
   };
   std::vector<HeldOut> sources;  // the first has no name
+  bool has_predictions = false;  // once require_predictions() has found some in each
 
  public:
   EvaluateStage() = default;
@@ -201,13 +203,20 @@ class EvaluateStage {
   /// Adds a source, whose loss and metrics are metrics of the whole: NAME_loss, NAME_accuracy and so on.
   /// requires  there is a source, and none of this name
   void add(std::string name, AnySource held_out);
+  /// Says where the source that was added last comes from, such as "--validation FILE", for errors.
+  /// requires  there is a source
+  void came_from(std::string origin) { sources.back().origin = std::move(origin); }
 
   /// True if there is a source.
   explicit operator bool() const { return !sources.empty(); }
+  /// Reads the first batches of each source, until one has something to predict. All processes call it
+  /// at the same time. A second call does nothing.
+  /// throws    ArgumentError that names the first source with nothing to predict
+  void require_predictions(TrainerCore& trainer);
   /// Returns loss and metrics, or none if stop() returned true before a batch. Reads the trainer's
   /// part of each batch.
   /// requires  there is a source
-  /// throws    ArgumentError if a source gives no batch
+  /// throws    ArgumentError if a source has nothing to predict
   [[nodiscard]] std::optional<Evaluation> operator()(TrainerCore& trainer,
                                                      const std::function<bool()>& stop);
 };

@@ -33,6 +33,61 @@ const std::string& filled(const std::string& text, const std::string& what) {
   return text;
 }
 
+/// True if an object has a field that says something.
+bool says(const Json& object, std::string_view name) {
+  const auto found = object.find(name);
+  return found != object.end() && !found->is_null() && *found != "" && *found != Json::array() &&
+         *found != Json::object();
+}
+
+/// A field of a record or of a message that is not read, and what becomes of what it says.
+struct Unread {
+  std::string_view name, effect;
+};
+constexpr Unread of_records[] = {
+    {"system", "\"system\" is not read: write it as a message of the role system"},
+    {"history", "\"history\" is not read: write what was said before as \"messages\""},
+    {"tools", "\"tools\" is not read, so that the model does not see which tools there are"},
+    {"functions", "\"functions\" is not read, so that the model does not see which there are"}};
+constexpr Unread of_calls[] = {
+    {"tool_calls", "\"tool_calls\" is not read: of such a message the text alone is learnt"},
+    {"function_call", "\"function_call\" is not read: of such a message the text alone is learnt"}};
+constexpr std::string_view weighted =
+    "\"weight\" is not read: each message of the assistant counts alike";
+
+/// What of a record is not read though it has a meaning.
+std::vector<std::string_view> passed_over(const Json& object) {
+  std::vector<std::string_view> found;
+  const auto note = [&](std::string_view effect) {
+    if (std::ranges::find(found, effect) == found.end()) found.push_back(effect);
+  };
+  for (const Unread& field : of_records)
+    if (says(object, field.name)) note(field.effect);
+  for (const ListForm& form : list_forms) {
+    const auto list = object.find(form.list);
+    if (list == object.end()) continue;
+    for (const Json& message : *list) {
+      for (const Unread& call : of_calls)
+        if (says(message, call.name)) note(call.effect);
+      if (says(message, "weight") && message["weight"] != 1) note(weighted);
+    }
+    break;
+  }
+  return found;
+}
+
+/// throws    BadRecord if a message has calls of tools and no text
+void require_text_beside_calls(const Json& message, const ListForm& form,
+                               const std::string& which) {
+  for (const Unread& call : of_calls)
+    if (says(message, call.name) && !says(message, form.content))
+      throw BadRecord(
+          fmt::format("{0} has \"{1}\" and no \"{2}\", and only texts are learnt: write the call "
+                      "as the text of "
+                      "\"{2}\", or leave the conversation out",
+                      which, call.name, form.content));
+}
+
 ChatMessage message_of(const Json& message, const ListForm& form, std::size_t number) {
   const std::string which = fmt::format("message {}", number);
   if (!message.is_object())
@@ -43,6 +98,7 @@ ChatMessage message_of(const Json& message, const ListForm& form, std::size_t nu
     return text_of(*found, fmt::format("\"{}\" of {}", name, which));
   };
   const ChatRole role = role_of(text_in(form.role), number);
+  require_text_beside_calls(message, form, which);
   return {role, filled(text_in(form.content), fmt::format("\"{}\" of {}", form.content, which))};
 }
 
@@ -150,6 +206,45 @@ Prompt chat_prompt_of(const Tokenizer& tokenizer, const ChatWriter& writer, int 
   return chat_prompt(tokenizer, writer, context, chat);
 }
 
+namespace {
+
+/// The messages up to the assistant's last one, which is a reply to the others, or to the last `history`
+/// of them if that is not 0.
+/// throws    BadRecord
+ExampleTexts last_reply_of(const Json& object, int history) {
+  const std::vector<ChatMessage> chat = messages_of(object);
+  std::size_t reply = chat.size();
+  while (reply > 0 && chat[reply - 1].role != ChatRole::assistant) --reply;
+  if (reply < 2)
+    throw BadRecord(
+        "it has no message of the assistant with another before it, so that there is no reply");
+  ExampleTexts texts;
+  texts.last_alone = true;
+  texts.passed_over = passed_over(object);
+  const std::size_t before = reply - 1,
+                    kept = history > 0 ? std::min(before, std::size_t(history)) : before;
+  for (std::size_t k = before - kept; k < reply; ++k) texts.turns.push_back(chat[k].content);
+  return texts;
+}
+
+}  // namespace
+
+ExampleFormat dialogue_pairs_format(int history) {
+  return {
+      "dialogue", "dialogues",
+      "Each line must be an object with \"turns\", a list of [speaker, text], or a conversation "
+      "with \"messages\", a list of {\"role\", \"content\"}, with \"conversations\" or with "
+      "\"instruction\" and \"output\".",
+      [history](std::string_view file, const OnRecord& on_record) {
+        read_lines(file, on_record, [history](const Json& object) {
+          const bool is_chat = !object.contains("turns") &&
+                               (object.contains("messages") || object.contains("conversations") ||
+                                object.contains("instruction"));
+          return is_chat ? last_reply_of(object, history) : ExampleTexts{turns_of(object)};
+        });
+      }};
+}
+
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
   ParquetColumns columns{{"instruction", "input", "output"},
                          true,
@@ -164,14 +259,19 @@ ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
       "\"conversations\", a list of {\"from\", \"value\"}, or with the texts \"instruction\", "
       "\"output\" and perhaps \"input\". (jq -c '.[]' writes a list as lines.)",
       [=](std::string_view file, const OnRecord& on_record) {
-        read_lines(file, on_record,
-                   [=](const Json& object) { return written(messages_of(object), writer, form); });
+        read_lines(file, on_record, [=](const Json& object) {
+          ExampleTexts texts = written(messages_of(object), writer, form);
+          texts.passed_over = passed_over(object);
+          return texts;
+        });
       },
       "line",
       std::make_shared<const ExampleFormat>(parquet_format(
           std::move(columns),
-          "In Parquet the columns \"instruction\", \"input\" and \"output\" must be of text, "
-          "without nulls; write \"messages\" and \"conversations\" as JSON lines."))};
+          fmt::format("In Parquet the columns \"instruction\", \"input\" and \"output\" must be of "
+                      "text, without nulls; \"messages\" and \"conversations\" are read from JSON "
+                      "lines. {}",
+                      parquet_as_lines)))};
 }
 
 }  // namespace sinter::detail

@@ -25,6 +25,17 @@ ChatTokens chat_of(const ExampleTexts& texts, const Tokenizer& tokenizer) {
   return chat;
 }
 
+/// Joins all turns but the last, with line breaks between, as a set of examples has them.
+void join_before_last(std::vector<std::vector<std::int32_t>>& turns, const Tokenizer& tokenizer) {
+  const std::vector<std::int32_t> line_break = tokenizer.encode("\n");
+  std::vector<std::int32_t> before;
+  for (std::size_t k = 0; k + 1 < turns.size(); ++k) {
+    if (k > 0) before.insert(before.end(), line_break.begin(), line_break.end());
+    before.insert(before.end(), turns[k].begin(), turns[k].end());
+  }
+  turns = {std::move(before), std::move(turns.back())};
+}
+
 EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
   EncodedRecord record;
   try {
@@ -33,8 +44,10 @@ EncodedRecord encode(const ReadTexts& read, const Tokenizer& tokenizer) {
     record.label = texts.label;
     record.numbers = std::move(texts.numbers);
     record.classes = std::move(texts.classes);
+    record.passed_over = std::move(texts.passed_over);
     record.turns.reserve(texts.turns.size());
     for (const std::string& turn : texts.turns) record.turns.push_back(tokenizer.encode(turn));
+    if (texts.last_alone) join_before_last(record.turns, tokenizer);
     if (!texts.chat.empty()) record.chat = chat_of(texts, tokenizer);
   } catch (const BadRecord& bad) {
     record.problem = bad.what();

@@ -24,6 +24,7 @@ struct EncodedRecord {
   std::vector<float> numbers{};
   std::vector<std::int32_t> classes{};
   ChatTokens chat{};
+  std::vector<std::string_view> passed_over{};  ///< as in ExampleTexts
   std::string problem;         ///< what BadRecord says of it; empty if it is a record
   std::exception_ptr failure;  ///< anything else that was thrown
 

@@ -172,7 +172,8 @@ OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer
 
 OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& tokenizer,
                                PairedForm form, BadRecordRule rule) {
-  return open_examples<PairedExamples>(request, dialogue_format(), tokenizer, form, rule);
+  return open_examples<PairedExamples>(request, dialogue_pairs_format(form.history), tokenizer,
+                                       form, rule);
 }
 
 OpenedData open_json_lines(const DataRequest& request, std::string_view context,

@@ -19,6 +19,8 @@ std::int32_t LabelledFields::class_named(std::string_view text) const {
 std::string LabelledFields::expected() const {
   if (kind == LabelKind::numbers)
     return classes == 1 ? "a number" : fmt::format("{} numbers", classes);
+  if (kind == LabelKind::several_classes && names.empty() && classes == 1)
+    return "a list of one answer: true or false, 1.0 or 0.0";
   if (kind == LabelKind::several_classes)
     return fmt::format("a list of its classes, each {}; or of {} times true or false, 1.0 or 0.0",
                        names.empty() ? fmt::format("a whole number from 0 to {}", classes - 1)

@@ -35,6 +35,9 @@ struct ExampleTexts {
   std::vector<std::int32_t> classes{};  ///< of words, which are `turns`; below zero without one
   std::vector<ChatPart> chat{};         ///< a conversation as it is written, instead of `turns`
   int longest = 0;  ///< a conversation of more rows is a bad record; 0 for any number
+  /// What of the record is not read though it has a meaning, as notes say it.
+  std::vector<std::string_view> passed_over{};
+  bool last_alone = false;  ///< of `turns` the last alone is a reply
 
   /// Adds an example, or several, to a set. It is not of labelled texts.
   void add_to(ExampleSet& set) const {
@@ -60,6 +63,9 @@ struct ExampleFormat {
 
 /// Dialogues; see the policy Dialogue.
 ExampleFormat dialogue_format();
+/// Dialogues, and conversations as Chat reads them, of which the assistant's last message is a reply to
+/// all before it, or to so many messages before it; see the policy DialoguePairs.
+ExampleFormat dialogue_pairs_format(int history);
 /// Which columns of a table are read.
 struct TableFormat {
   std::string context, label;  ///< names, or numbers from 1; without a context, texts alone
@@ -76,6 +82,11 @@ ExampleFormat table_format(const TableFormat& format);
 
 /// Whether a file begins as those of Parquet do.
 bool is_parquet(std::string_view file);
+/// How a Parquet file becomes JSON lines, in sentences for people.
+inline constexpr std::string_view parquet_as_lines =
+    "Where Python has pyarrow, this writes its rows as JSON lines: python3 -c \"import json, sys, "
+    "pyarrow.parquet as p; [print(json.dumps(row)) for row in "
+    "p.read_table(sys.argv[1]).to_pylist()]\" FILE > FILE.jsonl.";
 /// Whether this build has Arrow.
 bool reads_parquet();
 /// Which columns of a Parquet file are read.

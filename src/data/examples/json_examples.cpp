@@ -38,8 +38,6 @@ const std::string& text_in(const Json& object, const std::string& name) {
   return text_of(field(object, name), fmt::format("the field \"{}\"", name));
 }
 
-namespace {
-
 std::vector<std::string> turns_of(const Json& object) {
   const Json& list = field(object, "turns");
   if (!list.is_array())
@@ -56,8 +54,6 @@ std::vector<std::string> turns_of(const Json& object) {
   }
   return turns;
 }
-
-}  // namespace
 
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of) {
@@ -107,10 +103,25 @@ bool says_each(const Json& list, const LabelledFields& fields) {
   return list.size() == std::size_t(fields.classes) && std::ranges::all_of(list, is_answer);
 }
 
+/// True if a list of 0 and 1 could be numbers of classes, or say of each class whether it is there.
+bool is_ambiguous(const Json& list, const LabelledFields& fields) {
+  return fields.names.empty() && fields.classes < 3 && list.size() == std::size_t(fields.classes) &&
+         std::ranges::all_of(
+             list,
+             [](const Json& one) { return one.is_number_integer() && (one == 0 || one == 1); });
+}
+
 /// 1 for each class that a label has, and 0 for each other.
 /// throws    BadRecord if it is no list of classes
 std::vector<float> classes_in(const Json& label, const LabelledFields& fields) {
   if (!label.is_array()) throw fields.refusal(label.dump());
+  if (is_ambiguous(label, fields))
+    throw BadRecord(fmt::format(
+        "its label \"{}\" is {}, and of {} numbers look like answers of 0 and 1. Write true or "
+        "false for each class, as in {}",
+        fields.label, printable(label.dump(), 40),
+        fields.classes == 1 ? "one class" : "two classes",
+        fields.classes == 1 ? "[true]" : "[true, false]"));
   std::vector<float> numbers(std::size_t(fields.classes), 0.f);
   const bool each = says_each(label, fields);
   for (std::size_t k = 0; k < label.size(); ++k) {

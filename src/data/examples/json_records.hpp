@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/examples/example_formats.hpp"
 #include "files/json.hpp"
@@ -24,6 +25,9 @@ const std::string& text_of(const Json& value, const std::string& what);
 /// A field of an object that is a text.
 /// throws    BadRecord
 const std::string& text_in(const Json& object, const std::string& name);
+/// The texts of a dialogue's "turns".
+/// throws    BadRecord
+std::vector<std::string> turns_of(const Json& object);
 /// Goes through the lines of a file that are not blank.
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of);

@@ -51,6 +51,37 @@ class BadRecordCount {
   }
 };
 
+/// Keeps count of what records have that is not read.
+class PassedOver {
+  struct Found {
+    std::string_view what;
+    std::int64_t count;
+    std::string first;
+  };
+  DataUnit unit;
+  std::vector<Found> all;
+
+ public:
+  explicit PassedOver(DataUnit u) : unit(u) {}
+
+  void add(const std::string& path, std::string_view numbered, std::int64_t number,
+           std::string_view what) {
+    const auto found = std::ranges::find(all, what, &Found::what);
+    if (found != all.end())
+      ++found->count;
+    else
+      all.push_back(
+          {what, 1, fmt::format("{} {} of '{}'", numbered, number, printable(path, 4096))});
+  }
+  std::string notes() const {
+    std::string text;
+    for (const Found& found : all)
+      text += fmt::format("in {}, {} (the first: {})\n", unit.count(found.count), found.what,
+                          found.first);
+    return text;
+  }
+};
+
 /// Tokens take 4 bytes each, and there may be as many as bytes.
 void require_memory(std::int64_t bytes) {
   const AvailableMemory available = available_memory();
@@ -67,13 +98,14 @@ class Gathered {
   const RecordSink& sink;
   const Tokenizer& tokenizer;
   BadRecordCount& bad;
+  PassedOver& passed_over;
   std::vector<ReadTexts> records;
   std::vector<std::int64_t> numbers;
   int threads = usable_processors();
 
  public:
-  Gathered(const RecordSink& s, const Tokenizer& t, BadRecordCount& b)
-      : sink(s), tokenizer(t), bad(b) {}
+  Gathered(const RecordSink& s, const Tokenizer& t, BadRecordCount& b, PassedOver& p)
+      : sink(s), tokenizer(t), bad(b), passed_over(p) {}
 
   void take(const std::string& path, const ExampleFormat& format, std::int64_t number,
             ReadTexts read) {
@@ -95,6 +127,8 @@ class Gathered {
         throw ArgumentError(fmt::format("{} {} of '{}': {}", format.numbered, numbers[k],
                                         printable(path, 4096), error.what()));
       }
+      for (const std::string_view what : encoded[k].passed_over)
+        passed_over.add(path, format.numbered, numbers[k], what);
       sink.add(encoded[k]);
     }
     records.clear();
@@ -105,6 +139,16 @@ class Gathered {
 /// The format of a file of such data.
 const ExampleFormat& format_of(std::string_view file, const ExampleFormat& format) {
   return format.parquet && is_parquet(file) ? *format.parquet : format;
+}
+
+/// Refuses a Parquet file where the format is of lines alone.
+/// throws    FileError that says how to convert it
+void require_lines(const std::string& path, std::string_view file, const ExampleFormat& format) {
+  if (format.parquet || !is_parquet(file)) return;
+  throw FileError(
+      fmt::format("Cannot read '{}' as data: it is a Parquet file, and these data are read from "
+                  "lines of text. {} {}",
+                  printable(path, 4096), parquet_as_lines, format.expected));
 }
 
 /// Asks for the memory of tokens, of which there are no more than bytes of text. How much text is in
@@ -130,7 +174,8 @@ ReadRecords read_records(const DataRequest& request, const ExampleFormat& format
   const auto bytes = corpus->bytes();
   require_memory(std::int64_t(bytes.size()));
   BadRecordCount bad(rule, {format.one, format.many});
-  Gathered gathered(sink, tokenizer, bad);
+  PassedOver passed_over({format.one, format.many});
+  Gathered gathered(sink, tokenizer, bad, passed_over);
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::vector<std::string_view> texts;
   for (const ByteCorpus::File& file : corpus->files()) {
@@ -144,6 +189,7 @@ ReadRecords read_records(const DataRequest& request, const ExampleFormat& format
     const ByteCorpus::File& file = corpus->files()[k];
     const ExampleFormat& its = format_of(texts[k], format);
     refuse_archive(file.path, texts[k]);
+    require_lines(file.path, texts[k], format);
     try {
       its.read(texts[k], [&](std::int64_t number, ReadTexts read) {
         gathered.take(file.path, its, number, std::move(read));
@@ -161,7 +207,8 @@ ReadRecords read_records(const DataRequest& request, const ExampleFormat& format
                                 corpus->files().size() > 1 ? ", and no other file does" : "",
                                 format_of(texts.front(), format).expected));
   corpus->drop_text();
-  return {std::int64_t(corpus->files().size()), corpus->left_out_text() + bad.notes(),
+  return {std::int64_t(corpus->files().size()),
+          corpus->left_out_text() + bad.notes() + passed_over.notes(),
           [corpus] { return corpus->changed(); }};
 }
 

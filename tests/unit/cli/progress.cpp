@@ -126,12 +126,16 @@ TEST_CASE("warnings of one kind are shown once, and counted at the end") {
     progress.warn_once("other\nother");
     progress.warn("each");
     progress.warn("each");
+    for (int step : {7, 89})
+      progress.warn("step " + std::to_string(step) + " is skipped: there is nothing to predict");
     progress.end();
     progress.end();
   });
   CHECK(text ==
         "warning: row 1 is lost\nwarning: other\nwarning: each\nwarning: each\n"
-        "warning: 1 more time: other\nwarning: 2 more times: row 1 is lost\n");
+        "warning: step 7 is skipped: there is nothing to predict\n"
+        "warning: 1 more time: other\nwarning: 2 more times: row 1 is lost\n"
+        "warning: 1 more time: step 7 is skipped: there is nothing to predict\n");
 }
 
 TEST_CASE("a warning on the time of data and of logging is shown once each") {

@@ -220,6 +220,40 @@ TEST_CASE("records of three forms are conversations") {
   CHECK(all == "ser: h\nAssistant: i>\n");
 }
 
+TEST_CASE("fields that change what a conversation means, and are not read, are said once") {
+  const DataFolder folder;
+  const std::string ask = "{\"messages\": [{\"role\": \"user\", \"content\": \"a\"}, ",
+                    reply = "{\"role\": \"assistant\", \"content\": \"b\"";
+  OpenedData opened = chats(
+      folder, ask + reply +
+                  ", \"weight\": 1, \"tool_calls\": [], \"name\": \"x\"}], \"system\": "
+                  "\"\"}\n" +
+                  ask + reply + ", \"weight\": 0}, " + reply + ", \"tool_calls\": [{}]}]}\n" + ask +
+                  reply + ", \"weight\": 0}], \"tools\": [{}]}\n" +
+                  "{\"instruction\": \"e\", \"output\": \"g\", \"history\": [[\"c\", \"d\"]], "
+                  "\"system\": \"s\"}\n");
+  const auto says = [&](const std::string& what, int line) {
+    return contains(opened.notes, what + " (the first: line " + std::to_string(line) + " of '");
+  };
+  CHECK(std::ranges::count(opened.notes, '\n') == 5);
+  CHECK(says(
+      "in 2 conversations, \"weight\" is not read: each message of the assistant counts alike", 2));
+  CHECK(
+      says("in 1 conversation, \"tool_calls\" is not read: of such a message the text alone is "
+           "learnt",
+           2));
+  CHECK(contains(opened.notes, "in 1 conversation, \"tools\" is not read"));
+  CHECK(says("\"system\" is not read: write it as a message of the role system", 4));
+  CHECK(says("\"history\" is not read: write what was said before as \"messages\"", 4));
+  for (const char* content : {"", ", \"content\": null", ", \"content\": \"\""})
+    check_refused(
+        [&] {
+          chats(folder, ask + "{\"role\": \"assistant\"" + content +
+                            ", \"tool_calls\": [{\"id\": 1}]}]}\n");
+        },
+        "message 2 has \"tool_calls\" and no \"content\", and only texts are learnt");
+}
+
 TEST_CASE("a tokenizer without a format's special tokens is said") {
   const DataFolder folder;
   const OpenedData opened = chats<ChatMl>(folder, "{\"instruction\": \"h\", \"output\": \"i\"}\n");

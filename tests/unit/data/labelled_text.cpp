@@ -180,6 +180,9 @@ TEST_CASE("a label may be a list of classes, or an answer for each class") {
   using Two = LabelledText<
       "of", "text", "",
       {.classes = 2, .label_kind = LabelKind::several_classes, .format = TextFormat::json_lines}>;
+  using One = LabelledText<
+      "of", "text", "",
+      {.classes = 1, .label_kind = LabelKind::several_classes, .format = TextFormat::json_lines}>;
   const auto line = [](const std::string& label) {
     return "{\"of\": " + label + ", \"text\": \"a\"}\n";
   };
@@ -189,9 +192,9 @@ TEST_CASE("a label may be a list of classes, or an answer for each class") {
   CHECK(numbers<Ids>(line("[0, 2, 1]")) == "1.00 1.00 1.00 |");
   for (const char* label : {"[\"sport\", \"art\"]", "[true, false, true]"})
     CHECK(numbers<Named>(line(label)) == "1.00 0.00 1.00 |");
-  // Of two classes, whole numbers are always ids.
-  CHECK(numbers<Two>(line("[1, 0]")) == "1.00 1.00 |");
-  CHECK(numbers<Two>(line("[1.0, 0.0]")) == "1.00 0.00 |");
+  for (const char* label : {"[1.0, 0.0]", "[true, false]", "[0]"})
+    CHECK(numbers<Two>(line(label)) == "1.00 0.00 |");
+  CHECK(numbers<One>(line("[true]") + line("[]")) == "1.00 |0.00 |");
   CHECK(Ids::unit.many == "answers");
   for (const char* bad : {"1", "\"art\"", "[3]", "[-1]", "[0, 0]", "[0.5, 0.0, 1.0]", "[1.0]",
                           "[null]", "[true, false]", "{\"0\": 1}"}) {
@@ -199,7 +202,15 @@ TEST_CASE("a label may be a list of classes, or an answer for each class") {
     refuses_numbers<Ids>(line(bad),
                          "and not a list of its classes, each a whole number from 0 to 2");
   }
-  refuses_numbers<Two>(line("[1, 1]"), "a list of its classes");
+  for (const std::string both : {"[1, 0]", "[0, 1]", "[1, 1]", "[0, 0]"})
+    refuses_numbers<Two>(line(both),
+                         "its label \"of\" is [" + both.substr(1, 1) + "," + both.substr(4, 1) +
+                             "], and of two classes numbers look like answers of 0 and "
+                             "1. Write true or false for each class, as in [true, false]");
+  refuses_numbers<Two>(line("[2]"), "and not a list of its classes, each a whole number");
+  for (const char* one : {"[0]", "[1]"})
+    refuses_numbers<One>(line(one), "and of one class numbers look like answers of 0 and 1");
+  refuses_numbers<One>(line("[2]"), "and not a list of one answer: true or false, 1.0 or 0.0");
   refuses_numbers<Named>(line("[\"chess\"]"), "each one of art, law, sport");
   refuses_numbers<Named>(line("[1]"), "is no text, but 1");
 }

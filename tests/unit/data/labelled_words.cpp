@@ -144,6 +144,8 @@ TEST_CASE("a sentence that is none is an error with file, line and what is expec
   refuses<Json>(line("\"a\"", "[1]"), "the field \"tokens\" is no list, but \"a\"");
   refuses<Json>("{\"tokens\": [\"a\"]}", "it has no field \"tags\"");
   refuses<Json>("[1]", "it is no object, but [1]");
+  refuses<Json>("PAR1....PAR1", "it is a Parquet file, and these data are read from lines of text");
+  refuses<Json>("PAR1....PAR1", "FILE > FILE.jsonl. Each line must be an object with \"tokens\"");
   refuses<Json>("{", "it is not JSON");
   for (const char* bad : {"[3]", "[-1]", "[1.0]", "[\"O\"]", "[null]"})
     refuses<Json>(line("[\"a\"]", bad), "and not a whole number from 0 to 2");

@@ -186,6 +186,9 @@ TEST_CASE("what is not read of an archive, or is damaged, is refused by name") {
     if (member.content.empty()) member.content = x;
     return of(zip({member, {"y.npy", y}}));
   };
+  CHECK(contains(of(zip({{"z.npy", x}})),
+                 "a.npz has one array, z, which would be the inputs or the targets, and both are "
+                 "needed. Name the file of the others, too"));
   CHECK(contains(of_x({.flags = 1}), "a.npz:x as an array: its member 'x.npy' is encrypted"));
   CHECK(
       contains(of_x({.method = 12}), "its member 'x.npy' is compressed by method 12; stored (0)"));

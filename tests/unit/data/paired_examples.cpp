@@ -320,6 +320,37 @@ TEST_CASE("a prompt is what training shows before a reply, with any tokenizer") 
       "Give --tokenizer PATH");
 }
 
+TEST_CASE("the assistant's last message of a conversation is a reply to all before it") {
+  TemporaryFolder folder;
+  const auto open = [&](const DialoguePairsOptions& options, const std::string& lines) {
+    return DialoguePairs<>::open(options, {.paths = {put(folder / "a.jsonl", lines)}});
+  };
+  std::string chat =
+      R"({"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
+ {"role": "assistant", "content": "b"}, {"role": "user", "content": "c"},
+ {"role": "assistant", "content": "d"}, {"role": "user", "content": "e"}], "tools": [1]})";
+  std::erase(chat, '\n');
+  OpenedData opened = open({}, chat + "\n" + R"({"instruction": "i", "output": "o"})" + "\n" +
+                                   R"({"turns": [["A", "t"], ["B", "u"]]})" + "\n");
+  CHECK(contains(opened.text, "3 examples of 3 dialogues in 1 file"));
+  CHECK(contains(opened.notes, "in 1 dialogue, \"tools\" is not read"));
+  for (const auto& [context, reply] : {std::pair{"s\na\nb\nc", "d"}, {"i", "o"}, {"t", "u"}}) {
+    HostBatch batch;
+    REQUIRE(opened.evaluation->next(batch));
+    check(batch, context + std::string(">"), "<" + std::string(reply), reply + std::string(">"));
+  }
+  opened = open({.history = 2}, chat + "\n");
+  HostBatch batch;
+  REQUIRE(opened.evaluation->next(batch));
+  check(batch, "b\nc>", "<d", "d>");
+  check_refused(
+      [&] {
+        open({}, R"({"messages": [{"role": "assistant", "content": "b"}]})" + std::string("\n"));
+      },
+      "it has no message of the assistant with another before it, so that there is no reply. Each "
+      "line must be an object with \"turns\"");
+}
+
 TEST_CASE("files of dialogues are opened as pairs, in bytes and in tokens") {
   TemporaryFolder folder;
   const std::string file =

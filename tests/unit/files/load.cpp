@@ -226,6 +226,8 @@ TEST_CASE("a head that the files lack starts fresh where that is allowed") {
   CHECK(unshared.left_out.empty());
   CHECK(to_string(unshared) ==
         "the weights have no such head: score.weight, score.bias start fresh");
+  CHECK(to_string(UnsharedHeads{{"final_logits_bias"}, {}}) ==
+        "the weights lack a bias of the head: final_logits_bias starts fresh");
   CHECK(check_tensors(std::vector<fs::path>{folder / "m"}, model.expected, rules).fresh ==
         unshared.fresh);
 

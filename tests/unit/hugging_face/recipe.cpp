@@ -131,12 +131,36 @@ TEST_CASE("a recipe of other labels reads data that have them, with metrics wher
             ".classes = 3, .label_kind = LabelKind::several_classes, .types = true, .format = "
             "TextFormat::json_lines}>, AdamW"));
   CHECK(has(comment_of(several), "--data RECORDS"));
+  CHECK(has(comment_of(several), "\"label\": [0, 2]}, with a list of classes"));
+  const std::string multi = R"(, "problem_type": "multi_label_classification")";
+  CHECK(has(comment_of(written(begin + "2" + multi)),
+            "\"label\": [true, false]}, with true or false for each class."));
+  CHECK(has(comment_of(written(begin + "1" + multi)),
+            "\"label\": [true]}, with true or false for the only class."));
   const WrittenRecipe words =
       written(R"({"architectures": ["BertForTokenClassification"], "num_labels": 3)");
   CHECK(has(code_of(words),
             "LabelledWords<\"tags\", \"tokens\", {.context = 64, .vocabulary = 6, .classes = 3, "
             ".types = true}>, Metrics<TokenAccuracy>, AdamW"));
   CHECK(has(comment_of(words), "--data SENTENCES"));
+}
+
+TEST_CASE("the comment of a recipe has the folder's names of classes in their order") {
+  const auto comment = [](const std::string& architecture, const std::string& names) {
+    const ModelFolder folder(R"({"architectures": ["BertFor)" + architecture +
+                             R"(Classification"], "id2label": {)" + names + "}, " + bert + "}");
+    folder.add_vocabulary();
+    return comment_of(recipe_of_folder(folder.path()));
+  };
+  CHECK(has(comment("Sequence", R"("1": "good", "0": "bad")"),
+            "The folder has names for the classes 0 to 1, in this order: bad, good. The numbers of "
+            "your data must be these. If your data have the names, list them in the same order "
+            "behind the options of the data, as in LabelledText<..., \"bad, good\">."));
+  CHECK(has(comment("Token", R"("0": "O", "1": "B-PER")"), "LabelledWords<..., \"O, B-PER\">."));
+  CHECK(has(comment("Sequence", R"("0": "a, b", "1": "c")"),
+            "classes 0 to 1, which are in config.json (id2label): the numbers of your data must"));
+  for (const char* none : {R"("0": "LABEL_0", "1": "LABEL_1")", R"("0": "a", "7": "b")"})
+    CHECK(!has(comment("Sequence", none), "The folder has names"));
 }
 
 /// Without its last brace.

@@ -413,12 +413,13 @@ void check_skipped() {
   CHECK(testing::parameters_of(trainer) == testing::parameters_of(without));
 }
 
-/// Sequential windows of a text: a batch of four windows at a time. Letters are special tokens.
+/// Windows of a text, a batch of four windows at a time. Letters are special tokens.
+template <class Windows = SequentialWindows>
 AnySource windows_of(const std::vector<unsigned char>& text) {
   std::vector<SpecialToken> letters;
   for (std::int32_t id = 'a'; id <= 'z'; ++id) letters.push_back({std::string(1, char(id)), id});
-  return AnySource(PreparedSource(AnySource(SequentialWindows(text, {16, 4})),
-                                  masked_lm({.mask = mask}, {256, letters})));
+  return AnySource(
+      PreparedSource(AnySource(Windows(text, {16, 4})), masked_lm({.mask = mask}, {256, letters})));
 }
 
 /// What a loop of three steps says of batches without predictions, and the weights behind it.
@@ -465,6 +466,31 @@ TEST_CASE("ranks that read their parts agree on what is skipped, with the bits o
       "ClassWeights. Weights, state and schedule are as they were. "));
   CHECK(want.find("step 3 is skipped") == want.npos);
   for (const std::string& got : processes.results()) CHECK((got == want));
+}
+TEST_CASE("a loop refuses validation data in which nothing can be hidden before its first step") {
+  const std::vector<unsigned char> text = text_of({}, 16), letters(16 * 9 + 1, 'a'),
+                                   late = text_of({0, 1, 2, 3, 4, 5, 6, 7}, 12);
+  const auto refusal = [&](const World& world, const std::vector<unsigned char>& more) {
+    Trainer<Hiding<Ddp<{.ranks = 2}>>> trainer({.seed = 1, .threads = 1, .world = world});
+    EvaluateStage evaluate(windows_of<EvaluationWindows>(text));
+    evaluate.add("other", windows_of<EvaluationWindows>(more));
+    evaluate.came_from("--validation FILE");
+    Loop loop(trainer, ReadStage(windows_of(text)), std::move(evaluate));
+    std::string what =
+        testing::message_of<ArgumentError>([&] { loop.run({.steps = 3, .evaluate_every = 2}); });
+    return std::to_string(trainer.steps()) + " steps. " + what;
+  };
+  const std::string want = refusal({}, letters);
+  CHECK(want.starts_with(
+      "0 steps. The data for evaluation 'other' (--validation FILE) have nothing to predict: "));
+  testing::RankProcesses processes(
+      2, [&](const World& world, const auto&) { return refusal(world, letters); });
+  for (const std::string& got : processes.results()) CHECK(got == want);
+  Trainer<Hiding<>> trainer({.seed = 1, .threads = 1});
+  Loop loop(trainer, ReadStage(windows_of(text)),
+            EvaluateStage(windows_of<EvaluationWindows>(late)));
+  loop.run({.steps = 1});  // only the third batch has something to predict
+  CHECK(trainer.steps() == 1);
 }
 TEST_CASE("a loop notes skipped batches in its log, and ends where too many come in a row") {
   const testing::TemporaryFolder folder;
