@@ -97,7 +97,8 @@ OpenedData open_training_data(const RecipeView& recipe, const Arguments& a) {
 
 OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& given) {
   Arguments a = given;
-  take_over_tokenizer(recipe, a);
+  const std::string taken = take_over_tokenizer(recipe, a);
+  data.notes = taken + data.notes;
   OpenedData data = recipe.open(evaluation_request(recipe, a));
   if (data.evaluation) return data;
   throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
@@ -124,7 +125,7 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
       source.kind == WeightsSource::Kind::checkpoint) {
     checkpoint.emplace(source.path);
     if (a.data.empty()) notes = RunRecord(checkpoint->folder().parent_path()).take_over_data(a);
-    take_over_tokenizer(recipe, a);
+    notes += take_over_tokenizer(recipe, a);
     (void)take_over(*checkpoint, recipe, a);  // the option `ranks` decides how batches are cut
   }
   if (a.order == Order::sequential)

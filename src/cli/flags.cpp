@@ -237,7 +237,8 @@ constexpr Flag most_flags[] = {
     {"--tokenizer", "PATH",
      "A tokenizer.json or BERT's vocab.txt, or a folder with one of\n"
      "them, with encoder.json and vocab.bpe, or with vocab.json and\n"
-     "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
+     "merges.txt. Default: the recipe's own tokenizer, the run's, or that\n"
+     "in the folder of --weights, but for train.\n"
      "export writes it beside the weights. See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
     {"--special-tokens", "WORD",

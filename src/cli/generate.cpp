@@ -97,11 +97,13 @@ std::string json_of(const Arguments& a, const Writing& writing, const Sampling& 
 
 }  // namespace
 
-int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+int generate(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
+  Arguments a = given;
   require_data(*recipe, a.verb);
   require_tokenizer_is_used(*recipe, a);
   require_special_tokens_are_put(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
   const Tokenizer tokenizer = tokenizer_of_model(*recipe, a);
   Prompt prompt = recipe->prompt(tokenizer, a.prompt);
   set_ends(prompt, *recipe, a);
