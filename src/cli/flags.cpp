@@ -78,9 +78,9 @@ void set_dtype(Arguments& a, const Given& given) {
 
 constexpr Flag most_flags[] = {
     {"--config", "FILE",
-     "Take flags from a JSON file, as --print-config prints it, or from\n"
-     "the run.json of a run, which repeats the run in another folder.\n"
-     "Flags on the command line win. See docs/running.md.",
+     "Take flags from a JSON file, as --print-config prints it. train\n"
+     "takes the run.json of a run, too, which repeats the run in another\n"
+     "folder. Flags on the command line win. See docs/running.md.",
      [](Arguments& a, const Given& g) { a.config = g.texts.front(); }},
     {"--print-config", "",
      "Print the configuration as JSON and end: each flag, null if what\n"
@@ -366,9 +366,22 @@ bool Flag::takes_number() const {
   return std::ranges::find(numbers, value) != std::end(numbers);
 }
 
+std::string Flag::negative() const {
+  constexpr std::string_view no = "--no-";
+  const bool is_switch = value.empty() || optional();
+  if (!is_switch || old || name == "--print-config") return "";
+  if (name.starts_with(no)) return "--" + std::string(name.substr(no.size()));
+  return std::string(no) + std::string(name.substr(2));
+}
+
 const Flag* find_flag(std::string_view name) {
   const auto found = std::ranges::find(flags, name, &Flag::name);
   return found == flags.end() ? nullptr : &*found;
+}
+
+const Flag* find_negative(std::string_view name) {
+  const auto found = std::ranges::find(flags, name, &Flag::negative);
+  return name.empty() || found == flags.end() ? nullptr : &*found;
 }
 
 const Option* find_option(const RecipeView& recipe, std::string_view name) {
