@@ -209,8 +209,8 @@ constexpr Flag most_flags[] = {
     {"--validation", "PATH...",
      "Files and folders to evaluate on, in place of a tenth of --data.\n"
      "NAME=PATH begins another set, whose figures have its name in the\n"
-     "log; the first set chooses the best checkpoint. A resumed run\n"
-     "keeps them.",
+     "log; the first set chooses the best checkpoint. held-out is that\n"
+     "tenth, as a set beside others. A resumed run keeps them.",
      [](Arguments& a, const Given& g) { a.validation = g.texts; }},
     {"--best-by", "NAME",
      "Choose the best checkpoint by this metric of the recipe, such as\n"
