@@ -70,6 +70,7 @@ class MetricSums {
 
   /// Adds rows by their target numbers, which are 0 or 1 for metrics of classes.
   void add_values(const std::vector<float>& actual, const Prediction& prediction) {
+    if (prediction.rows == 0 && actual.empty()) return;  // this process holds none of the rows
     if (prediction.columns != width_ || prediction.values.size() != actual.size())
       throw ArgumentError(fmt::format(
           "Metrics: the model predicts {} rows of {} numbers, and its targets are {} numbers in "
