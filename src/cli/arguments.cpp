@@ -71,6 +71,7 @@ class Parser {
   CLI::App app;
   AcceptedWords accepted;  // words of other trainers
   std::vector<std::pair<CLI::Option*, const Flag*>> flags;
+  std::vector<std::pair<CLI::Option*, const Flag*>> negatives;
   std::vector<std::pair<CLI::Option*, const Option*>> options;
 
  public:
@@ -110,6 +111,8 @@ class Parser {
       if (option->count() > 0) set(*flag, given_by(*option, recipe, flag->many()));
     for (auto [option, target] : options)
       if (option->count() > 0) set(*target, given_by(*option, recipe, false));
+    for (auto [option, flag] : negatives)
+      if (option->count() > 0) turn_off(*flag, option->count());
     if (arguments.config) take_config(*arguments.config);
     // With a checkpoint, take_over() checks the options together with those that it holds.
     if (!arguments.resume) require_good_options(recipe);
@@ -126,13 +129,21 @@ class Parser {
     set_option(option, given.flag, given.texts.front());
     arguments.options.push_back(option.dotted());
   }
+  void turn_off(const Flag& flag, std::size_t times) {
+    if (times > 1) throw UsageError(fmt::format("{} is given {} times.", flag.negative(), times));
+    if (arguments.given.contains(flag.name))
+      throw UsageError(fmt::format("{} and {} exclude each other.", flag.name, flag.negative()));
+    arguments.turned_off.insert(std::string(flag.name));
+  }
   /// Sets what a file gives and the command line does not.
   void take_config(const std::string& file) {
     Config config = read_config(file, arguments.verb, recipe);
     arguments.notes += config.notes;
     const Arguments typed = arguments;
     for (Config::Entry& entry : config.entries) {
-      if (typed.given.contains(entry.name) || is_excluded(entry.name, typed)) continue;
+      if (typed.given.contains(entry.name) || typed.turned_off.contains(entry.name) ||
+          is_excluded(entry.name, typed))
+        continue;
       const Given given{entry.place, std::move(entry.texts)};
       if (const Option* option = find_option(recipe, entry.name)) {
         set(*option, given);
@@ -162,6 +173,10 @@ class Parser {
     option->description(std::string(own.empty() ? flag.help : own));
     option->group(flag.old ? "" : "Flags");
     flags.emplace_back(option, &flag);
+    if (const std::string negative = flag.negative(); !negative.empty()) {
+      option = app.add_flag(negative)->disable_flag_override()->group("");  // footer_of() tells it
+      negatives.emplace_back(option, &flag);
+    }
   }
   void add(const Option& source) {
     CLI::Option* option = app.add_option(names_of("--" + source.dotted()));
@@ -185,8 +200,14 @@ class Parser {
     std::string what = error.what();
     if (what.ends_with(" missing")) return what.substr(0, what.find(':')) + " needs a value.";
     if (std::size_t at = what.find(" was given a disallowed"); at != what.npos)
-      return "--" + what.substr(0, at) + " is a switch and takes no value.";
+      return switch_text("--" + what.substr(0, at));
     return what;
+  }
+  static std::string switch_text(const std::string& name) {
+    const Flag* const flag = find_flag(name);
+    const std::string negative = flag ? flag->negative() : "";
+    return name + " is a switch and takes no value" +
+           (negative.empty() ? "." : "; " + negative + " turns it off.");
   }
 };
 

@@ -36,6 +36,7 @@ struct Arguments {
   /// The values of all flags and options that were given, by their names ("--steps").
   std::map<std::string, std::vector<std::string>, std::less<>> given;
   std::set<std::string, std::less<>> from_config;  // those of them that --config's file gives
+  std::set<std::string, std::less<>> turned_off;   // switches that were typed with --no-
   std::optional<std::string> config;               // the file of --config
   bool print_config = false;
   std::string notes;                         // for people, on how the words were read

@@ -142,11 +142,13 @@ class Chatting {
 
 }  // namespace
 
-int chat(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+int chat(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
+  Arguments a = given;
   require_data(*recipe, a.verb);
   require_tokenizer_is_used(*recipe, a);
   require_special_tokens_are_put(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
   const Asking asking(recipe, a);
   const Turns turns = turns_of(asking, *recipe);
   const Sampling sampling = asking.ask("a").sampling;

@@ -18,6 +18,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::uint64_t max_config_bytes = 64 << 20;  // as much as a run.json may have
 
+/// Two flags of a verb of which a command has one at most.
+struct ExclusivePair {
+  Verb verb;
+  std::string_view one, other;
+};
+constexpr ExclusivePair exclusive_pairs[] = {
+    {Verb::train, "--steps", "--epochs"},
+    {Verb::train, "--steps", "--examples"},
+    {Verb::train, "--epochs", "--examples"},
+    {Verb::predict, "--ids", "--text"},
+    {Verb::predict, "--ids", "--tokenizer"},
+    {Verb::export_folder, "--out", "--gguf"},
+    {Verb::export_folder, "--max-shard-size", "--gguf"},
+    {Verb::export_folder, "--weights", "--seed"},
+    {Verb::report, "--text", "--out"},
+    {Verb::report, "--text", "--json"},
+    {Verb::tokenize, "--text", "--data"},
+    {Verb::tokenize, "--text", "--out"},
+};
+
 /// Flags whose values are about the command, so that no file has them.
 bool is_of_command(std::string_view name) {
   return name == "--config" || name == "--print-config" || name == "--help";
@@ -103,9 +123,7 @@ class Reader {
   Config read() {
     Json object;
     try {
-      const std::string text = read_file(file, max_config_bytes);
-      (void)parse_large_json(text);  // which refuses a key that an object has twice
-      object = parse_json(text);
+      object = parse_json(read_file(file, max_config_bytes), deepest_json, DoubledKeys::refused);
     } catch (const JsonError& error) {
       throw UsageError(fmt::format("--config {}: it is no JSON ({}).", file, error.what()));
     }
@@ -220,10 +238,11 @@ Config read_config(const std::string& file, Verb verb, const RecipeView& recipe)
   return Reader(file, verb, recipe).read();
 }
 
-bool is_excluded(const std::string& name, const Arguments& typed) {
-  const auto has = [&](const char* flag) { return typed.given.contains(flag); };
-  if (name == "--steps" || name == "--epochs" || name == "--examples")
-    return has("--steps") || has("--epochs") || has("--examples");
+bool is_excluded(std::string_view name, const Arguments& typed) {
+  for (const auto& [verb, one, other] : exclusive_pairs)
+    if (verb == typed.verb && ((name == one && typed.given.contains(other)) ||
+                               (name == other && typed.given.contains(one))))
+      return true;
   return name == "--weights" && typed.resume && !typed.resume_or_begin;
 }
 
@@ -233,7 +252,12 @@ Json config_of(const RecipeView& recipe, const Arguments& a) {
   for (const Flag& flag : all_flags()) {
     if (!flag.of(a.verb) || flag.old || is_of_command(flag.name)) continue;
     const auto given = a.given.find(flag.name);
-    config[key_of(flag.name)] = value_of(flag, given == a.given.end() ? nullptr : &given->second);
+    Json& value = config[key_of(flag.name)];
+    if (given != a.given.end()) {
+      value = value_of(flag, &given->second);
+    } else if (!is_excluded(flag.name, a)) {
+      value = value_of(flag, nullptr);
+    }
   }
   if (row_of(a.verb).takes_options)
     for (const Option& option : recipe.options) config[option.dotted()] = option_value(option);
@@ -250,6 +274,9 @@ int print_config(const RecipeView& recipe, const Arguments& a) {
     std::string& list = a.from_config.contains(name) ? from_file : typed;
     if (!is_of_command(name)) list += (list.empty() ? "" : ", ") + name.substr(2);
   }
+  for (const Flag& flag : all_flags())
+    if (flag.of(a.verb) && a.turned_off.contains(flag.name))
+      typed += (typed.empty() ? "" : ", ") + flag.negative().substr(2);
   if (!a.quiet && !typed.empty()) note("from the command line: " + typed);
   if (!a.quiet && !from_file.empty()) note(fmt::format("from {}: {}", *a.config, from_file));
   try {

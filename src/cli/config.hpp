@@ -3,6 +3,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/flags.hpp"
@@ -31,7 +32,7 @@ struct Config {
 [[nodiscard]] Config read_config(const std::string& file, Verb verb, const RecipeView& recipe);
 
 /// True if a flag of the file falls, since a flag that was typed excludes it.
-[[nodiscard]] bool is_excluded(const std::string& name, const Arguments& typed);
+[[nodiscard]] bool is_excluded(std::string_view name, const Arguments& typed);
 
 /// Returns the configuration as read_config() reads it: recipe, policies, all flags and all
 /// options. A flag that was left out has its usual value, or null if that depends on anything.

@@ -49,13 +49,12 @@ DataRequest evaluation_request(const RecipeView& recipe, const Arguments& a) {
 DataRequest training_request(const RecipeView& recipe, const Arguments& a) {
   const Order order = a.order.value_or(Order::shuffled);
   DataRequest request = evaluation_request(recipe, a);
-  request.training = DataRequest::Training{
-      .order = order,
-      .held_out = order == Order::shuffled && a.validation.empty() ? held_out_share : 0,
-      .seed = a.seed.value_or(0),
-      .sequences = recipe.global_batch(),
-      .shapes = recipe.batch_shapes(),
-      .least = recipe.ranks()};
+  request.training = DataRequest::Training{.order = order,
+                                           .held_out = holds_out(a) ? held_out_share : 0,
+                                           .seed = a.seed.value_or(0),
+                                           .sequences = recipe.global_batch(),
+                                           .shapes = recipe.batch_shapes(),
+                                           .least = recipe.ranks()};
   if (std::optional<Batching> batching = recipe.batching(recipe.global_batch())) {
     request.training->batching = *std::move(batching);
     request.training->batching.padded_together = recipe.plan->micro;
@@ -97,8 +96,9 @@ OpenedData open_training_data(const RecipeView& recipe, const Arguments& a) {
 
 OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& given) {
   Arguments a = given;
-  take_over_tokenizer(recipe, a);
+  const std::string taken = take_over_tokenizer(recipe, a);
   OpenedData data = recipe.open(evaluation_request(recipe, a));
+  data.notes = taken + data.notes;
   if (data.evaluation) return data;
   throw Error("The recipe's data policy gives nothing to evaluate. Give --data something else.");
 }
@@ -124,7 +124,7 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
       source.kind == WeightsSource::Kind::checkpoint) {
     checkpoint.emplace(source.path);
     if (a.data.empty()) notes = RunRecord(checkpoint->folder().parent_path()).take_over_data(a);
-    take_over_tokenizer(recipe, a);
+    notes += take_over_tokenizer(recipe, a);
     (void)take_over(*checkpoint, recipe, a);  // the option `ranks` decides how batches are cut
   }
   if (a.order == Order::sequential)
@@ -138,9 +138,9 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
   OpenedData data = open_training_data(recipe, a);
   data.notes = notes + data.notes;
   if (checkpoint) require_data_of(*checkpoint, data);
-  if (!a.validation.empty()) {
-    OpenedData held_out =
-        open_validation_data(recipe, a, validation_sets(a.validation).front().paths);
+  const std::vector<ValidationSet> sets = validation_sets(a.validation);
+  if (!sets.empty() && !sets.front().is_held_out()) {
+    OpenedData held_out = open_validation_data(recipe, a, sets.front().paths);
     held_out.notes = data.notes + held_out.notes;
     return held_out;
   }

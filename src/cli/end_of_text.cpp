@@ -49,7 +49,7 @@ void set_ends(Prompt& prompt, const RecipeView& recipe, Arguments a) {
     prompt.more_ends = stated_ends(origin.generation);
     return;
   }
-  take_over_tokenizer(recipe, a);
+  (void)take_over_tokenizer(recipe, a);
   std::error_code none;
   if (a.tokenizer && std::filesystem::exists(*a.tokenizer, none))
     hugging_face::set_tokenizer(origin, *a.tokenizer);

@@ -112,7 +112,7 @@ ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& 
     set_tokenizer(parts.origin, *a.tokenizer);
   }
   Arguments of_run = a;
-  take_over_tokenizer(recipe, of_run);
+  (void)take_over_tokenizer(recipe, of_run);
   parts.special_tokens = of_run.special_tokens.value_or(true);
   if (!parts.special_tokens && !a.gguf && puts_special_tokens(parts.origin))
     notes +=

@@ -78,9 +78,9 @@ void set_dtype(Arguments& a, const Given& given) {
 
 constexpr Flag most_flags[] = {
     {"--config", "FILE",
-     "Take flags from a JSON file, as --print-config prints it, or from\n"
-     "the run.json of a run, which repeats the run in another folder.\n"
-     "Flags on the command line win. See docs/running.md.",
+     "Take flags from a JSON file, as --print-config prints it. train\n"
+     "takes the run.json of a run, too, which repeats the run in another\n"
+     "folder. Flags on the command line win. See docs/running.md.",
      [](Arguments& a, const Given& g) { a.config = g.texts.front(); }},
     {"--print-config", "",
      "Print the configuration as JSON and end: each flag, null if what\n"
@@ -209,8 +209,8 @@ constexpr Flag most_flags[] = {
     {"--validation", "PATH...",
      "Files and folders to evaluate on, in place of a tenth of --data.\n"
      "NAME=PATH begins another set, whose figures have its name in the\n"
-     "log; the first set chooses the best checkpoint. A resumed run\n"
-     "keeps them.",
+     "log; the first set chooses the best checkpoint. held-out is that\n"
+     "tenth, as a set beside others. A resumed run keeps them.",
      [](Arguments& a, const Given& g) { a.validation = g.texts; }},
     {"--best-by", "NAME",
      "Choose the best checkpoint by this metric of the recipe, such as\n"
@@ -237,7 +237,8 @@ constexpr Flag most_flags[] = {
     {"--tokenizer", "PATH",
      "A tokenizer.json or BERT's vocab.txt, or a folder with one of\n"
      "them, with encoder.json and vocab.bpe, or with vocab.json and\n"
-     "merges.txt. Default: the recipe's own tokenizer, or the run's.\n"
+     "merges.txt. Default: the recipe's own tokenizer, the run's, or that\n"
+     "in the folder of --weights, but for train.\n"
      "export writes it beside the weights. See docs/tokenizers.md.",
      [](Arguments& a, const Given& g) { a.tokenizer = g.texts.front(); }},
     {"--special-tokens", "WORD",
@@ -374,9 +375,22 @@ bool Flag::takes_number() const {
   return std::ranges::find(numbers, value) != std::end(numbers);
 }
 
+std::string Flag::negative() const {
+  constexpr std::string_view no = "--no-";
+  const bool is_switch = value.empty() || optional();
+  if (!is_switch || old || name == "--print-config") return "";
+  if (name.starts_with(no)) return "--" + std::string(name.substr(no.size()));
+  return std::string(no) + std::string(name.substr(2));
+}
+
 const Flag* find_flag(std::string_view name) {
   const auto found = std::ranges::find(flags, name, &Flag::name);
   return found == flags.end() ? nullptr : &*found;
+}
+
+const Flag* find_negative(std::string_view name) {
+  const auto found = std::ranges::find(flags, name, &Flag::negative);
+  return name.empty() || found == flags.end() ? nullptr : &*found;
 }
 
 const Option* find_option(const RecipeView& recipe, std::string_view name) {

@@ -32,6 +32,8 @@ struct Flag {
   bool many() const { return value.ends_with("..."); }
   bool optional() const { return value.starts_with('['); }
   bool takes_number() const;
+  /// The name that turns a switch off, such as "--no-json"; empty if no file can turn it on.
+  std::string negative() const;
   /// True if the verb has this flag.
   constexpr bool of(Verb verb) const {
     for (std::string_view rest = row_of(verb).flags; !rest.empty();) {
@@ -53,6 +55,8 @@ std::span<const Flag> all_flags();
 
 /// Returns a flag by its name, such as "--steps"; nullptr if there is none.
 const Flag* find_flag(std::string_view name);
+/// Returns the switch that a name such as "--no-json" turns off; nullptr if there is none.
+const Flag* find_negative(std::string_view name);
 /// Returns an option of the recipe by its flag, such as "--optimizer.lr"; nullptr if there is none.
 const Option* find_option(const RecipeView& recipe, std::string_view name);
 

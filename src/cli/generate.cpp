@@ -75,8 +75,10 @@ void check_flags(const RecipeView& recipe, const Arguments& a) {
 
 }  // namespace
 
-int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+int generate(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
+  Arguments a = given;
   check_flags(*recipe, a);
+  if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
   const Asking asking(recipe, a);
   std::vector<AskedLine> lines;
   Asked asked;

@@ -82,6 +82,10 @@ std::string footer_of(Verb verb, const RecipeView& recipe) {
     if (!text.empty())
       text = "Part of the recipe's type, changed in its file only:\n" + text + "\n";
   }
+  text +=
+      "Flags win over the file of --config. Each switch has a negative form, such as --no-json, "
+      "which\n"
+      "turns off what a file turns on; that of --no-libtorch is --libtorch.\n\n";
   return text + accepted_text(verb, recipe) + std::string(exit_codes);
 }
 

@@ -98,7 +98,7 @@ constexpr OtherWord rows[] = {
      "validation_split_percentage",
      "--validation",
      "The last tenth of --data is held out and evaluated. --validation PATH names other data in "
-     "its place"},
+     "its place, and --validation held-out NAME=PATH beside it"},
     {"resume_from_checkpoint resume_from resume_path", "--resume --weights",
      "--resume goes on from the newest checkpoint in --out PATH and takes no path; --weights PATH "
      "starts a new run from weights"},

@@ -142,12 +142,16 @@ void check(const RecipeView& recipe, const Arguments& a) {
 
 }  // namespace
 
-int predict(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
+int predict(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
+  Arguments a = given;
   check(*recipe, a);
   require_class_order(*recipe, *a.weights);
   const QuestionForm form = form_of(*recipe);
   std::optional<Tokenizer> tokenizer;
-  if (a.text) tokenizer = tokenizer_of_model(*recipe, a);
+  if (a.text) {
+    if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
+    tokenizer = tokenizer_of_model(*recipe, a);
+  }
   Questions::Encode encode;
   if (a.text)
     encode = [&tokenizer, recipe](const std::string& text) {

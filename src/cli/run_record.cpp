@@ -46,7 +46,9 @@ std::vector<std::string> absolute(const std::vector<std::string>& paths) {
 std::vector<std::string> absolute_validation(const std::vector<std::string>& words) {
   std::vector<std::string> result;
   for (const ValidationSet& set : validation_sets(words)) {
-    std::vector<std::string> paths = absolute(set.paths);
+    std::vector<std::string> paths = set.is_held_out()
+                                         ? std::vector<std::string>{std::string(held_out_word)}
+                                         : absolute(set.paths);
     if (!set.name.empty()) paths.front().insert(0, set.name + "=");
     result.insert(result.end(), paths.begin(), paths.end());
   }

@@ -7,12 +7,15 @@
 
 namespace sinter::detail::cli {
 
-/// Sets --tokenizer and --special-tokens to those of the weights' run, if the recipe's data need a
-/// tokenizer, they are not given, and the weights are a checkpoint of a run.
-void take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
+/// Sets --tokenizer to that of the weights, if it is not given and the recipe's data take one: the
+/// one by which the run read its text, or a copy that it has kept, or that of a Hugging Face folder.
+/// Of a run, sets --special-tokens, too, unless it is given. Returns a line that says which tokenizer
+/// was taken; empty if none was.
+/// throws    FileError
+[[nodiscard]] std::string take_over_tokenizer(const RecipeView& recipe, Arguments& arguments);
 
-/// Returns the tokenizer of --tokenizer, else that of the weights' run, else the recipe's own. It
-/// puts no special tokens around texts if --special-tokens, else the weights' run, says so.
+/// Returns the tokenizer of --tokenizer, else that of the weights, else the recipe's own. It puts no
+/// special tokens around texts if --special-tokens, else the weights' run, says so.
 /// throws    UsageError if there is none of these; FileError
 Tokenizer tokenizer_for(const RecipeView& recipe, Arguments arguments);
 

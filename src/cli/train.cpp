@@ -40,7 +40,7 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
   require_special_tokens_are_put(recipe, a);
   require_text_is_read(recipe, a);
   require_flag(!a.data.empty() || a.resume, "--data PATH...", a.verb);
-  (void)validation_sets(a.validation);
+  (void)holds_out(a);
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
   (void)metric_named(recipe, a.best_by.value_or(""), "--best-by");
@@ -75,7 +75,7 @@ Run::Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::mo
   data = open_training_data(*recipe, a);
   report(data.notes);
   if (!a.validation.empty()) {
-    validation = open_validation(*recipe, a);
+    validation = open_validation(*recipe, a, data);
     report(validation.notes);
   }
   if (by_data) {

@@ -138,6 +138,10 @@ void refuse_flag(const std::string& word, Verb verb, const RecipeView& recipe) {
   const std::string typed(name_part(word));
   if (find_flag(typed) || find_option(recipe, typed))
     throw UsageError(why_not(typed, typed, verb, recipe));
+  if (const Flag* turned_off = find_negative(typed)) {
+    const std::string name(turned_off->name);
+    throw UsageError(why_not(name, name, verb, recipe));
+  }
   const std::string near = nearest_flag(typed, verb, recipe);
   const bool misspelt_slot = typed.find('.') != typed.npos && last_part(near) == last_part(typed);
   if (const OtherWord* row = find_other_word(typed); row && !misspelt_slot)

@@ -40,12 +40,34 @@ bool is_below_any(const std::string& path, const std::vector<std::string>& paths
   });
 }
 
+/// The part that training holds out, as data of its own.
+OpenedData held_out_of(OpenedData& training) {
+  if (!training.evaluation)
+    throw Error(
+        fmt::format("The recipe's data policy holds nothing out. Leave {} out of --validation.",
+                    held_out_word));
+  OpenedData data;
+  data.evaluation = std::move(training.evaluation);
+  data.evaluation_size = training.evaluation_size;
+  data.text = "what is held out of --data";
+  std::error_code ignored;
+  if (fs::exists(held_out_word, ignored))
+    data.notes = fmt::format(
+        "--validation {0} is what is held out of --data; the file of this name is ./{0}.\n",
+        held_out_word);
+  return data;
+}
+
 }  // namespace
 
 std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words) {
   std::vector<ValidationSet> sets;
   for (const std::string& word : words) {
     auto [name, path] = name_and_path(word);
+    const bool held_out = path == held_out_word;
+    if (held_out && std::ranges::any_of(sets, &ValidationSet::is_held_out))
+      throw UsageError(fmt::format("--validation names {} twice.", held_out_word));
+    if (held_out && name.empty() && !sets.empty()) name = "held_out";
     if (sets.empty() || !name.empty()) {
       if (std::ranges::find(sets, name, &ValidationSet::name) != sets.end())
         throw UsageError(fmt::format(
@@ -53,16 +75,33 @@ std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words
             "without a name belong to the same set.",
             name));
       sets.push_back({std::move(name), {}});
+    } else if (sets.back().is_held_out()) {
+      throw UsageError(fmt::format(
+          "--validation {}: it follows {}, which is a set of its own. Give it a name of small "
+          "letters, digits and '_', as in test={}.",
+          word, held_out_word, word));
     }
-    sets.back().paths.push_back(std::move(path));
+    if (!held_out) sets.back().paths.push_back(std::move(path));
   }
   return sets;
 }
 
-Validation open_validation(const RecipeView& recipe, const Arguments& a) {
+bool holds_out(const Arguments& a) {
+  const std::vector<ValidationSet> sets = validation_sets(a.validation);
+  const bool named = std::ranges::any_of(sets, &ValidationSet::is_held_out);
+  if (named && a.order == Order::sequential)
+    throw UsageError(fmt::format(
+        "--validation {} is what training holds out of --data, and --order sequential holds "
+        "nothing out. Leave one of them out.",
+        held_out_word));
+  return named || (sets.empty() && a.order != Order::sequential);
+}
+
+Validation open_validation(const RecipeView& recipe, const Arguments& a, OpenedData& training) {
   Validation validation;
   for (const ValidationSet& set : validation_sets(a.validation)) {
-    OpenedData data = open_validation_data(recipe, a, set.paths);
+    OpenedData data =
+        set.is_held_out() ? held_out_of(training) : open_validation_data(recipe, a, set.paths);
     validation.notes += data.notes;
     validation.size += data.evaluation_size;
     validation.text += fmt::format("        validation{}{}: {}\n", set.name.empty() ? "" : " ",

@@ -20,7 +20,7 @@ namespace sinter::detail::cli {
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
     "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
-    "--tokenizer PATH --special-tokens WORD --json --quiet",                                     \
+    "--tokenizer PATH --special-tokens WORD --config FILE --print-config --json --quiet",        \
     .needs = Needs::data, .has_ranks = true)                                                     \
   X(generate, "generate", generate, "continue a text, or each of a file",                        \
     "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
@@ -29,7 +29,8 @@ namespace sinter::detail::cli {
     "--repetition-penalty X --frequency-penalty X --presence-penalty X "                         \
     "--no-repeat-ngram-size N --no-repeat-written-ngram-size N "                                 \
     "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N --results N "       \
-    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --json --quiet",          \
+    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --config FILE "           \
+    "--print-config --json --quiet",                                                             \
     .needs = Needs::tokenizer)                                                                   \
   X(chat, "chat", chat, "talk with a model that learnt replies",                                 \
     "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
@@ -37,31 +38,34 @@ namespace sinter::detail::cli {
     "--min-p P --typical-p P --repetition-penalty X --frequency-penalty X "                      \
     "--presence-penalty X --no-repeat-ngram-size N --no-repeat-written-ngram-size N "            \
     "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N "                   \
-    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --quiet",                 \
+    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --config FILE "           \
+    "--print-config --quiet",                                                                    \
     .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
     "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \
-    "--tokenizer PATH --special-tokens WORD --text FILE --ids FILE --json --quiet")              \
+    "--tokenizer PATH --special-tokens WORD --text FILE --ids FILE --config FILE "               \
+    "--print-config --json --quiet")                                                             \
   X(describe, "describe", describe,                                                              \
     "print the recipe and its plan: memory, FLOPs, options, program",                            \
     "--weights PATH --threads N --scratch FOLDER --no-libtorch --world N "                       \
     "--link-latency MICROSECONDS --link-bandwidth GB/S --disk-bandwidth GB/S "                   \
-    "--straggler FACTOR --times FILE --program --schedule --json",                               \
+    "--straggler FACTOR --times FILE --program --schedule --config FILE --print-config --json",  \
     .takes_options = true)                                                                       \
   X(export_folder, "export", export_folder, "write the model as a Hugging Face folder or GGUF",  \
     "--out PATH --gguf FILE --seed N --weights PATH --tokenizer PATH --dtype WORD "              \
-    "--max-shard-size SIZE --average --threads N --scratch FOLDER --json --quiet")               \
+    "--max-shard-size SIZE --average --threads N --scratch FOLDER --config FILE --print-config " \
+    "--json --quiet")                                                                            \
   X(report, "report", make_report, "write a page with the curves of runs",                       \
-    "--out PATH --text --json", .words = " RUN...")                                              \
+    "--out PATH --text --config FILE --print-config --json", .words = " RUN...")                 \
   X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \
     "--data PATH... --skip-unreadable --as-text --out PATH --threads N --tokenizer PATH "        \
-    "--special-tokens WORD --text FILE --json --quiet",                                          \
+    "--special-tokens WORD --text FILE --config FILE --print-config --json --quiet",             \
     .on_host = true)                                                                             \
   X(detokenize, "detokenize", detokenize, "turn ids back into their text",                       \
-    "--tokenizer PATH --special-tokens WORD --ids FILE")                                         \
+    "--tokenizer PATH --special-tokens WORD --ids FILE --config FILE --print-config")            \
   X(train_tokenizer, "train-tokenizer", train_tokenizer_file, "make a tokenizer of a text",      \
     "--data PATH... --skip-unreadable --as-text --out PATH --threads N --size N "                \
-    "--min-frequency N --special TOKEN... --json --quiet",                                       \
+    "--min-frequency N --special TOKEN... --config FILE --print-config --json --quiet",          \
     .on_host = true)
 
 enum class Verb {

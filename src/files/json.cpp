@@ -34,34 +34,35 @@ bool is_deeper(std::string_view json, int deepest) {
   throw JsonError(fmt::format("it is nested deeper than {} objects and arrays", deepest));
 }
 
-}  // namespace
-
-nlohmann::ordered_json parse_json(std::string_view text, int deepest) {
+template <class Json>
+Json parse(std::string_view text, DoubledKeys doubled, int deepest) {
   if (is_deeper(text, deepest)) throw_deeper(deepest);
+  std::vector<std::unordered_set<std::string>> keys;  // of the objects that are open
+  using Event = nlohmann::json::parse_event_t;
+  const auto check = [&](int, Event event, Json& value) {
+    if (event == Event::object_start) keys.emplace_back();
+    if (event == Event::object_end) keys.pop_back();
+    if (event != Event::key) return true;
+    const std::string& key = value.template get_ref<const std::string&>();
+    if (!keys.back().insert(key).second)
+      throw JsonError(fmt::format("it has the key '{}' twice in one object", printable(key, 60)));
+    return true;
+  };
   try {
-    return nlohmann::ordered_json::parse(text);
+    return doubled == DoubledKeys::refused ? Json::parse(text, check) : Json::parse(text);
   } catch (const nlohmann::json::exception& error) {
     throw JsonError(printable(error.what()));
   }
 }
 
+}  // namespace
+
+nlohmann::ordered_json parse_json(std::string_view text, int deepest, DoubledKeys doubled) {
+  return parse<nlohmann::ordered_json>(text, doubled, deepest);
+}
+
 nlohmann::json parse_large_json(std::string_view text, int deepest) {
-  if (is_deeper(text, deepest)) throw_deeper(deepest);
-  std::vector<std::unordered_set<std::string>> keys;  // of the objects that are open
-  using Event = nlohmann::json::parse_event_t;
-  auto check = [&](int, Event event, nlohmann::json& value) {
-    if (event == Event::object_start) keys.emplace_back();
-    if (event == Event::object_end) keys.pop_back();
-    if (event == Event::key && !keys.back().insert(value.get_ref<const std::string&>()).second)
-      throw JsonError(fmt::format("it has the key '{}' twice in one object",
-                                  printable(value.get_ref<const std::string&>(), 60)));
-    return true;
-  };
-  try {
-    return nlohmann::json::parse(text, check);
-  } catch (const nlohmann::json::exception& error) {
-    throw JsonError(printable(error.what()));
-  }
+  return parse<nlohmann::json>(text, DoubledKeys::refused, deepest);
 }
 
 void throw_no_integer(const nlohmann::ordered_json& value, std::string_view what) {

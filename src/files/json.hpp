@@ -18,8 +18,13 @@ struct JsonError : std::runtime_error {
 /// Objects and arrays may be nested so deep. (Copying and printing JSON takes stack for each level.)
 inline constexpr int deepest_json = 100;
 
-/// throws    JsonError if it is not JSON, or nested deeper than `deepest`
-nlohmann::ordered_json parse_json(std::string_view text, int deepest = deepest_json);
+/// What becomes of a key that an object has twice: its last value counts, or the text is refused.
+enum class DoubledKeys { last_counts, refused };
+
+/// throws    JsonError if it is not JSON, nested deeper than `deepest`, or has doubled keys that are
+///           refused
+nlohmann::ordered_json parse_json(std::string_view text, int deepest = deepest_json,
+                                  DoubledKeys doubled = DoubledKeys::last_counts);
 
 /// Parses a text with very many keys, which are sorted in the result.
 /// throws    JsonError also if an object has a key twice

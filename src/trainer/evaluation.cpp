@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/trainer/evaluation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "sinter/metric/class_targets.hpp"
+#include "sinter/metric/value_targets.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -12,32 +14,23 @@ namespace {
 class MetricSums {
  public:
   explicit MetricSums(const TrainerCore& trainer)
-      : metrics_(trainer.recipe().metrics), targets_(class_targets(trainer.plan().model)) {
+      : metrics_(trainer.recipe().metrics),
+        classes_(class_targets(trainer.plan().model)),
+        values_(value_targets(trainer.plan().model)),
+        width_(classes_ ? classes_.classes : values_.width) {
     for (const Metric& metric : metrics_)
-      sums_.emplace_back(metric.of_tokens ? 0 : std::size_t(metric.sums(targets_.classes)));
+      sums_.emplace_back(metric.is_of_rows() ? std::size_t(metric.sums(width_)) : 0);
   }
-  /// True if a metric compares the logits of predictions with classes.
-  bool need_predictions() const {
-    return std::ranges::any_of(metrics_, [](const Metric& metric) { return !metric.of_tokens; });
-  }
+  /// True if a metric compares predictions with targets.
+  bool need_predictions() const { return std::ranges::any_of(metrics_, &Metric::is_of_rows); }
 
-  /// Adds a batch by the logits of its content.
+  /// Adds a batch by what is predicted for its content.
   void add(const HostBatch& batch, const Prediction& prediction) {
-    const std::vector<std::int32_t>& classes = batch.ids[std::size_t(targets_.ids)];
-    actual_.clear();
-    predicted_.clear();
-    logits_.clear();
-    for (int row = 0; row < prediction.rows; ++row) {
-      if (classes[std::size_t(row)] < 0) continue;
-      const auto first = prediction.values.begin() + std::int64_t(row) * prediction.columns;
-      const auto end = first + prediction.columns;
-      actual_.push_back(classes[std::size_t(row)]);
-      predicted_.push_back(std::int32_t(std::max_element(first, end) - first));
-      logits_.insert(logits_.end(), first, end);
+    if (classes_) {
+      add_classes(batch.ids[std::size_t(classes_.ids)], prediction);
+    } else if (values_) {
+      add_values(batch.values[std::size_t(values_.values)], prediction);
     }
-    for (std::size_t m = 0; m < metrics_.size(); ++m)
-      if (!metrics_[m].of_tokens)
-        metrics_[m].add({targets_.classes, actual_, predicted_, logits_}, sums_[m]);
   }
 
   /// Forms the figures by the sums of all processes, and by the loss, which is over all of them.
@@ -53,17 +46,55 @@ class MetricSums {
       const std::span sums = sums_[m];
       for (std::size_t k = 0; k < sums.size(); k += at_once)
         trainer.sum_over_processes(sums.subspan(k, std::min(at_once, sums.size() - k)));
-      values.push_back({std::string(metrics_[m].name), metrics_[m].value(sums, targets_.classes)});
+      values.push_back({std::string(metrics_[m].name), metrics_[m].value(sums, width_)});
     }
     return values;
   }
 
  private:
+  void add_classes(const std::vector<std::int32_t>& classes, const Prediction& prediction) {
+    actual_.clear();
+    predicted_.clear();
+    logits_.clear();
+    for (int row = 0; row < prediction.rows; ++row) {
+      if (classes[std::size_t(row)] < 0) continue;
+      const auto first = prediction.values.begin() + std::int64_t(row) * prediction.columns;
+      const auto end = first + prediction.columns;
+      actual_.push_back(classes[std::size_t(row)]);
+      predicted_.push_back(std::int32_t(std::max_element(first, end) - first));
+      logits_.insert(logits_.end(), first, end);
+    }
+    for (std::size_t m = 0; m < metrics_.size(); ++m)
+      if (metrics_[m].add) metrics_[m].add({width_, actual_, predicted_, logits_}, sums_[m]);
+  }
+
+  /// Adds rows by their target numbers, which are 0 or 1 for metrics of classes.
+  void add_values(const std::vector<float>& actual, const Prediction& prediction) {
+    if (prediction.rows == 0 && actual.empty()) return;  // this process holds none of the rows
+    if (prediction.columns != width_ || prediction.values.size() != actual.size())
+      throw ArgumentError(fmt::format(
+          "Metrics: the model predicts {} rows of {} numbers, and its targets are {} numbers in "
+          "rows of {}. Give it a predict() whose result is as its targets, or leave Metrics out.",
+          prediction.rows, prediction.columns, actual.size(), width_));
+    const std::span<const float> values = prediction.values;
+    has_.assign(actual.size(), 0);
+    says_.assign(values.size(), 0);
+    std::ranges::transform(actual, has_.begin(), [](float target) { return target > 0.5f; });
+    std::ranges::transform(values, says_.begin(), [](float logit) { return logit > 0; });
+    for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      if (metrics_[m].add_sets) metrics_[m].add_sets({width_, has_, says_, values}, sums_[m]);
+      if (metrics_[m].add_numbers) metrics_[m].add_numbers({width_, actual, values}, sums_[m]);
+    }
+  }
+
   std::span<const Metric> metrics_;
-  ClassTargets targets_;
+  ClassTargets classes_;
+  ValueTargets values_;
+  int width_;  // classes, or numbers of a row
   std::vector<std::vector<double>> sums_;
   std::vector<std::int32_t> actual_, predicted_;
   std::vector<float> logits_;
+  std::vector<std::uint8_t> has_, says_;  // of rows with any number of classes
 };
 
 void count(const HostBatch& batch, Evaluation& into) {

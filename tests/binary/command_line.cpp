@@ -180,7 +180,8 @@ TEST_CASE("a flag needs its value, once") {
   refuses({"train", "--data", "--steps", "4"}, "--data needs a value, but '--steps' follows it");
   refuses({"train", "--out", "--optimizer.lr=1"}, "--out needs a value");
   refuses({"train", "--steps", "4", "--steps", "5"}, "--steps is given 2 times");
-  refuses({"train", "--pin=0"}, "error: --pin is a switch and takes no value");
+  refuses({"train", "--pin=0"},
+          "error: --pin is a switch and takes no value; --no-pin turns it off");
   refuses({"describe", "--json=no"}, "error: --json is a switch and takes no value");
   refuses({"describe", "text"}, "'text' belongs to no flag");
 }

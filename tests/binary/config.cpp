@@ -90,6 +90,75 @@ TEST_CASE("the command line wins over the file of --config") {
   CHECK(other["data"] == Json{"b", "c"});
 }
 
+TEST_CASE("each switch that a file turns on can be turned off on the command line") {
+  Scratch scratch;
+  for (const cli::VerbRow& row : cli::verb_rows) {
+    CAPTURE(row.name);
+    Json config = Json::object();
+    Words negatives;
+    for (const cli::Flag& flag : cli::all_flags()) {
+      if (!flag.of(row.verb) || flag.negative().empty()) continue;
+      std::string key(flag.name.substr(2));
+      std::ranges::replace(key, '-', '_');
+      config[key] = flag.optional() ? Json("auto") : Json(true);
+      negatives.push_back(flag.negative());
+    }
+    const Words show{std::string(row.name), "--config",
+                     write(scratch / "switches.json", config.dump()), "--print-config"};
+    const Json on = Json::parse(fine(show).out), off = Json::parse(fine(show + negatives).out);
+    for (const auto& [key, value] : config.items()) {
+      CHECK(on[key] == value);
+      CHECK(off[key] == false);
+    }
+  }
+  check_refused(run({"train", "--json", "--no-json"}), 2,
+                "--json and --no-json exclude each other");
+  check_refused(run({"train", "--no-json", "--no-json"}), 2, "--no-json is given 2 times");
+  check_refused(run({"train", "--libtorch=false"}), 2, "--libtorch is a switch and takes no value");
+  check_refused(run({"train", "--json=false"}), 2, "takes no value; --no-json turns it off.");
+  check_refused(run({"eval", "--no-tensorboard"}), 2, "--tensorboard is a flag of train, not of");
+  CHECK(fine({"eval", "--help"}).out.find("Each switch has a negative form, such as --no-json") !=
+        std::string::npos);
+}
+
+TEST_CASE("every verb takes --config, and does what its flags would do") {
+  Scratch scratch;
+  const std::string out = scratch / "run", text = write(scratch / "other", some_text(900)),
+                    lines = write(scratch / "lines", "the king\nof the\n");
+  fine(training(scratch) + Words{"--out", out});
+  for (const Words& words :
+       {Words{"eval", "--weights", out, "--data", text, "--json"},
+        Words{"generate", "--weights", out, "--prompt", "the", "--tokens", "9", "--seed", "3",
+              "--stop", "qqq", "zzz"},
+        Words{"predict", "--weights", out, "--text", lines}, Words{"tokenize", "--text", lines},
+        Words{"describe", "--optimizer.lr", "0.125", "--program", "--threads", "1", "--json"}}) {
+    CAPTURE(words.front());
+    const std::string file =
+        write(scratch / "config.json", fine(words + Words{"--print-config"}).out);
+    const Words by_file{words.front(), "--config", file};
+    CHECK(Json::parse(fine(by_file + Words{"--print-config"}).out) == Json::parse(content(file)));
+    if (words.front() != "describe") CHECK(fine(by_file).out == fine(words).out);
+  }
+  const std::string file =
+      write(scratch / "config.json",
+            fine({"export", "--weights", out, "--out", scratch / "a", "--print-config"}).out);
+  fine({"export", "--config", file});
+  fine({"export", "--config", file, "--out", scratch / "b"});
+  CHECK(content(scratch / "a/model.safetensors") == content(scratch / "b/model.safetensors"));
+
+  write(file, R"({"weights": "w", "text": "t"})");
+  const Json other =
+      Json::parse(fine({"predict", "--config", file, "--ids", "i", "--print-config"}).out);
+  CHECK(other["ids"] == "i");
+  CHECK(other["text"].is_null());
+  write(file, R"({"weights": "w", "steps": 4})");
+  check_refused(run({"eval", "--config", file}), 2,
+                file + ": \"steps\": --steps is a flag of train, not of eval.");
+  write(file, R"({"optimizer.lr": 4})");
+  check_refused(run({"export", "--config", file}), 2,
+                "--optimizer.lr is a flag of train and describe, not of export.");
+}
+
 TEST_CASE("a wrong key or value of --config names its place and what is right") {
   Scratch scratch;
   refuses(scratch, R"({"stpes": 4})", ": \"stpes\": train has no flag '--stpes'; the nearest is");
@@ -108,6 +177,8 @@ TEST_CASE("a wrong key or value of --config names its place and what is right") 
   refuses(scratch, R"({"optimizer.lr": true})", ": \"optimizer.lr\" takes a number, not true.");
   refuses(scratch, R"({"optimizer.lr": -1})", ": \"optimizer.lr\" takes a number of at least 0");
   refuses(scratch, R"({"model.width": 32})", ": \"model.width\" is 32, and 16 in this binary");
+  refuses(scratch, R"({"steps": 1, "steps": 2})",
+          ": it is no JSON (it has the key 'steps' twice in one object).");
   refuses(scratch, R"({"eval_every": 1, "eval-every": 2})", ": \"eval-every\" is there twice");
   refuses(scratch, "{", ": it is no JSON (");
   refuses(scratch, "3", ": a configuration is an object of flags");

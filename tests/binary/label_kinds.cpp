@@ -70,6 +70,14 @@ TEST_CASE("numbers are learned, evaluated, predicted and exported as a regressio
   const Json found = fine(eval + Words{"--json"}, SINTER_SCORES).json();
   CHECK(found["loss"].get<double>() == doctest::Approx(sum / 6).epsilon(1e-4));
   CHECK(!found.contains("accuracy"));
+  double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+  for (std::size_t k = 0; k < 6; ++k) {
+    const double got = answers[k]["values"][0][0], want = scores[k % 3];
+    x += got / 6, y += want / 6, xx += got * got / 6, yy += want * want / 6, xy += got * want / 6;
+  }
+  const double pearson = (xy - x * y) / std::sqrt((xx - x * x) * (yy - y * y));
+  CHECK(found["pearson"].get<double>() == doctest::Approx(pearson).epsilon(1e-4));
+  CHECK(log.back()["val_pearson"].is_number());
   CHECK(fine(eval, SINTER_SCORES).out.find("6 numbers\n") != std::string::npos);
   const std::string first = fine(predict, SINTER_SCORES).out;
   CHECK(std::stod(first) == doctest::Approx(answers[0]["values"][0][0].get<double>()));
@@ -81,6 +89,57 @@ TEST_CASE("numbers are learned, evaluated, predicted and exported as a regressio
   const std::string bad = write(scratch / "bad.tsv", "score\ttext\n1\ta\nhigh\tb\n");
   check_refused(run(training(bad, scratch / "no", "2"), SINTER_SCORES), 1,
                 "line 3 of '" + bad + "' is bad: its label \"score\" is high, and not a number");
+}
+
+/// Checks the figures that eval finds of texts with topics by what predict says of them.
+void check_figures(const Scratch& scratch, const std::string& out, const std::string& data) {
+  std::string texts;
+  std::istringstream lines(data);
+  std::vector<Json> records;
+  for (std::string line; std::getline(lines, line);) {
+    records.push_back(Json::parse(line));
+    texts += records.back()["text"].get<std::string>() + "\n";
+  }
+  std::istringstream answers(
+      fine({"predict", "--weights", out, "--json", "--text", write(scratch / "all", texts)},
+           SINTER_TOPICS)
+          .out);
+  const auto ratio = [](double part, double all) { return all > 0 ? part / all : 0; };
+  std::array<double, 4> right{}, said{}, are{};  // of each topic, and of all
+  double exact = 0, of_samples = 0;
+  for (const Json& record : records) {
+    std::string line;
+    REQUIRE(std::getline(answers, line));
+    const Json logits = Json::parse(line)["logits"][0];
+    double both = 0, either = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const char* const name = std::array{"art", "law", "sport"}[k];
+      const bool has = std::ranges::count(record["topics"], Json(name)) > 0,
+                 says = logits[k].get<double>() > 0;
+      for (std::size_t of : {k, std::size_t(3)})
+        right[of] += has && says, said[of] += says, are[of] += has;
+      both += has && says;
+      either += has + says;
+    }
+    exact += 2 * both == either;
+    of_samples += ratio(2 * both, either);
+  }
+  const Json found =
+      fine({"eval", "--weights", out, "--json", "--data", write(scratch / "all.jsonl", data)},
+           SINTER_TOPICS)
+          .json();
+  const double rows = double(records.size());
+  const auto is = [&](const char* name, double want) {
+    CAPTURE(name);
+    CHECK(found[name].get<double>() == doctest::Approx(want).epsilon(1e-12));
+  };
+  double macro = 0;
+  for (std::size_t k = 0; k < 3; ++k) macro += ratio(2 * right[k], said[k] + are[k]) / 3;
+  is("exact_match", exact / rows);
+  is("f1_macro", macro);
+  is("f1_samples", of_samples / rows);
+  is("precision_micro", ratio(right[3], said[3]));
+  is("recall_micro", ratio(right[3], are[3]));
 }
 
 TEST_CASE("several classes are learned, each with a probability of its own") {
@@ -121,6 +180,8 @@ TEST_CASE("several classes are learned, each with a probability of its own") {
   const Ended eval = fine(evaluation, SINTER_TOPICS);
   CHECK(eval.out.find("3 answers\n") != std::string::npos);
   CHECK(eval.out.find(" nats per answer\n") != std::string::npos);
+
+  check_figures(scratch, out, data);
 
   const Json config = exported_config(out, scratch / "exported", SINTER_TOPICS);
   CHECK(config["problem_type"] == "multi_label_classification");

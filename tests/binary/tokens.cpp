@@ -47,6 +47,36 @@ TEST_CASE("a run learns from tokens; resume, eval and generate remember the toke
             .out == generated.out);
 }
 
+TEST_CASE(
+    "weights bring their tokenizer: a run's, its copy, or a folder's, and a note says which") {
+  Place place;
+  const std::string mine = write(place / "mine.json", content(tokenizer));
+  good({"train", "--threads", "1", "--steps", "2", "--quiet", "--out", place.run, "--data",
+        place.text, "--tokenizer", mine});
+  good({"export", "--weights", place.run, "--out", place / "hf"});
+  const std::string lines = write(place / "lines", "the king\n");
+  const auto check = [&](const std::string& weights, const std::string& taken) {
+    const std::string note = "note: the tokenizer is " + taken;
+    for (const Words& words :
+         {Words{"generate", "--prompt", "the", "--tokens", "5"}, Words{"predict", "--text", lines},
+          Words{"eval", "--data", place.text}}) {
+      CAPTURE(words.front());
+      const Words ask = words + Words{"--weights", weights, "--json"};
+      const Ended found = good(ask), named = good(ask + Words{"--tokenizer", tokenizer});
+      CHECK(found.says(note));
+      CHECK_FALSE(named.says("the tokenizer is"));
+      CHECK(found.out == named.out);
+      CHECK_FALSE(good(ask + Words{"--quiet"}).says("the tokenizer is"));
+    }
+  };
+  check(place.run, mine + ", by which the run read its text.");
+  check(place / "hf", place / "hf, which came with the weights.");
+  fs::remove(mine);
+  check(place.run, place.run + "/origin-1, a copy of what the run read its text by.");
+  fs::remove(place / "hf/tokenizer.json");
+  refuses({"generate", "--weights", place / "hf"}, 2, "generate needs --tokenizer PATH");
+}
+
 TEST_CASE("tokenize makes a token file, on which training is the same as on the text") {
   Place place;
   const std::string file = place / "file";
@@ -179,15 +209,13 @@ TEST_CASE("a text ends at the end of text, of which nothing is printed, unless i
   const Json ids = good({"tokenize", "--tokenizer", tokenizer, "--special-tokens", "off", "--json",
                          "--text", write(place / "word", " king")})
                        .json()["ids"];
-  CHECK(good(generate + Words{place / "hf", "--tokenizer", place / "hf"}).json()["text"] ==
-        " king");
+  CHECK(good(generate + Words{place / "hf"}).json()["text"] == " king");
   write(place / "hf/generation_config.json", Json{{"eos_token_id", {511, ids[0]}}}.dump());
-  const Json none = good(generate + Words{place / "hf", "--tokenizer", place / "hf"}).json();
+  const Json none = good(generate + Words{place / "hf"}).json();
   CHECK(none["text"] == "");
   CHECK(none["finish_reason"] == "stop");
   write(place / "hf/generation_config.json", Json{{"eos_token_id", 511}}.dump());
-  CHECK(good(generate + Words{place / "hf", "--tokenizer", place / "hf"}).json()["finish_reason"] ==
-        "length");
+  CHECK(good(generate + Words{place / "hf"}).json()["finish_reason"] == "length");
 }
 
 TEST_CASE("a prompt that is longer than the context is cut, which a note says") {

@@ -45,6 +45,42 @@ TEST_CASE("a run evaluates on --validation, trains on all of --data, and remembe
       CHECK(resumed[s].value(key, Json()) == at_once[s].value(key, Json()));
 }
 
+TEST_CASE("the held-out tenth is evaluated beside --validation, and the first set chooses") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(4000)),
+                    other = write(scratch / "other", some_text(900)), usual = scratch / "usual";
+  const Words train{"train", "--data", text, "--steps", "6", "--eval-every", "3"};
+  const auto rows_of = [&](const std::string& name, const Words& words) {
+    fine(train + Words{"--out", scratch / name} + words);
+    return metrics(scratch / name);
+  };
+  const std::vector<Json> alone = rows_of("usual", {}),
+                          first = rows_of("first", {"--validation", "held-out", "dev=" + other}),
+                          second = rows_of("second", {"--validation", other, "held-out"});
+  for (const std::size_t row : {2, 5}) {
+    CHECK(first[row]["loss"] == alone[row]["loss"]);
+    CHECK(first[row]["val_loss"] == alone[row]["val_loss"]);
+    CHECK(second[row]["val_held_out_loss"] == alone[row]["val_loss"]);
+    CHECK(second[row]["val_loss"] == first[row]["val_dev_loss"]);
+    CHECK(second[row]["val_loss"] != first[row]["val_loss"]);
+  }
+  for (const auto& [name, rows] : {std::pair("first", &first), std::pair("second", &second)}) {
+    const std::string out = scratch / name;
+    const Ended held = fine({"eval", "--held-out", "--weights", out + "@last", "--json"});
+    CHECK(held.json()["loss"] == rows->back()["val_loss"]);
+    const Ended again = fine({"train", "--resume", "--out", out, "--steps", "9"});
+    CHECK(again.out.find("what is held out of --data") != std::string::npos);
+    CHECK(metrics(out).back().contains(name == std::string("first") ? "val_dev_loss"
+                                                                    : "val_held_out_loss"));
+  }
+  CHECK(Json::parse(content(scratch / "first/run.json"))[0]["validation"] ==
+        Json{"held-out", "dev=" + other});
+  const Words wrong = train + Words{"--out", scratch / "no", "--validation", "held-out"};
+  check_refused(run(wrong + Words{other}), 2, "it follows held-out, which is a set of its own");
+  check_refused(run(wrong + Words{"held-out"}), 2, "names held-out twice");
+  check_refused(run(wrong + Words{"--order", "sequential"}), 2, "--order sequential holds nothing");
+}
+
 TEST_CASE(
     "--validation says what is trained on as well, and refuses names that a log cannot have") {
   Scratch scratch;

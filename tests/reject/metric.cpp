@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/bytes.hpp"
 #include "sinter/metric/accuracy.hpp"
+#include "sinter/metric/exact_classes.hpp"
 #include "sinter/metric/f1.hpp"
 #include "sinter/metric/metrics.hpp"
+#include "sinter/metric/pearson.hpp"
 #include "sinter/metric/token_accuracy.hpp"
+#include "sinter/model/bert.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/recipe/plan.hpp"
@@ -12,6 +15,31 @@ using Classes = Mlp<{.classifier = true}>;
 
 // Must not compile (quick), no_classes: Metrics: the model does not learn classes
 struct mine : Recipe<Mlp<>, Metrics<Accuracy>> {};
+
+// Must not compile, numbers_of_classes: Metrics: the model does not learn numbers
+// and: Metrics<Accuracy>
+struct mine : Recipe<Classes, Metrics<Accuracy, Pearson>> {};
+
+// Must not compile, sets_of_classes: Metrics: the model does not learn several classes of a row
+// and: LabelKind::several_classes
+struct mine
+    : Recipe<Classes, Metrics<Accuracy, ExactClasses, F1<{.average = ClassAverage::samples}>>> {};
+
+// Must not compile, sets_of_numbers: Metrics: the model does not learn classes
+// and: of numbers, Pearson
+struct mine : Recipe<Mlp<>, Metrics<F1<>>> {};
+
+// Must not compile, one_class_of_several: Metrics: the model does not learn classes
+// and: ExactClasses and F1
+struct mine : Recipe<Bert<{.layers = 1,
+                           .heads = 1,
+                           .width = 8,
+                           .hidden = 8,
+                           .vocabulary = 258,
+                           .positions = 8,
+                           .labels = 3,
+                           .label_kind = LabelKind::several_classes}>,
+                     Metrics<F1<>, Accuracy>> {};
 
 // Must not compile, empty: Metrics: the list is empty, or one of its types is no metric
 struct mine : Recipe<Classes, Metrics<>> {};
@@ -29,7 +57,7 @@ struct Rate {
 struct mine : Recipe<Classes, Metrics<Accuracy, acme::Rate>> {};
 
 // Must not compile, twice: Metrics: two metrics have one name
-struct mine : Recipe<Classes, Metrics<F1<>, F1<{.average = F1Average::macro}>>> {};
+struct mine : Recipe<Classes, Metrics<F1<>, F1<{.average = ClassAverage::macro}>>> {};
 
 // Must not compile, name: Metrics: two metrics have one name
 namespace acme {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of F1 and Matthews: how often each class is right, predicted and true.
+// The sums of metrics of classes: how often each class is right, predicted and true.
 #pragma once
 #include "sinter/metric/metric.hpp"
 

@@ -30,6 +30,22 @@ struct ClassifiedRows {
   std::span<const float> logits;  ///< rows × classes, row-major
 };
 
+/// What a model predicts for rows of which each has any number of classes, also none
+/// (LabelKind::several_classes).
+struct ClassSetRows {
+  int classes;                           ///< number of classes
+  std::span<const std::uint8_t> actual;  ///< rows × classes: 1 for a class that the row has, or 0
+  std::span<const std::uint8_t> predicted;  ///< the same by the logits: 1 for one above 0
+  std::span<const float> logits;            ///< rows × classes, row-major
+};
+
+/// What a model predicts for rows of which each has numbers.
+struct NumberRows {
+  int columns;                       ///< numbers of a row
+  std::span<const float> actual;     ///< rows × columns, row-major
+  std::span<const float> predicted;  ///< the same, as the model gives them
+};
+
 /// A metric of classes: an empty type with the members below.
 ///   name               what it is called in logs, files and flags: small letters, digits and '_'
 ///   greater_is_better  true if a larger figure is a better one
@@ -46,6 +62,32 @@ concept ClassMetric =
       { M::sums(classes) } -> std::same_as<int>;
       M::add(rows, sums);
       { M::value(all, classes) } -> std::same_as<double>;
+    };
+
+/// A metric of rows that have any number of classes: as a ClassMetric, with an add() that takes
+/// ClassSetRows. A type may be both.
+template <class M>
+concept ClassSetMetric =
+    std::is_empty_v<M> && requires(const ClassSetRows& rows, std::span<double> sums,
+                                   std::span<const double> all, int classes) {
+      { M::name } -> std::convertible_to<std::string_view>;
+      { M::greater_is_better } -> std::convertible_to<bool>;
+      { M::sums(classes) } -> std::same_as<int>;
+      M::add(rows, sums);
+      { M::value(all, classes) } -> std::same_as<double>;
+    };
+
+/// A metric of numbers: as a ClassMetric, with an add() that takes NumberRows, and the number of
+/// columns in place of that of classes.
+template <class M>
+concept NumberMetric =
+    std::is_empty_v<M> && requires(const NumberRows& rows, std::span<double> sums,
+                                   std::span<const double> all, int columns) {
+      { M::name } -> std::convertible_to<std::string_view>;
+      { M::greater_is_better } -> std::convertible_to<bool>;
+      { M::sums(columns) } -> std::same_as<int>;
+      M::add(rows, sums);
+      { M::value(all, columns) } -> std::same_as<double>;
     };
 
 /// A metric of tokens, or of other ids that the loss predicts row by row: an empty type with the members
@@ -67,22 +109,37 @@ struct Watched {
 };
 
 namespace detail {
-/// A ClassMetric or a TokenMetric without its type.
+/// A metric without its type.
 struct Metric {
   std::string_view name{};
   bool greater_is_better = true;
-  int (*sums)(int classes) = nullptr;
+  int (*sums)(int width) = nullptr;
   void (*add)(const ClassifiedRows& rows, std::span<double> sums) = nullptr;
-  double (*value)(std::span<const double> sums, int classes) = nullptr;
+  void (*add_sets)(const ClassSetRows& rows, std::span<double> sums) = nullptr;
+  void (*add_numbers)(const NumberRows& rows, std::span<double> sums) = nullptr;
+  double (*value)(std::span<const double> sums, int width) = nullptr;
   double (*of_tokens)(std::int64_t right, std::int64_t all) = nullptr;  ///< if set, only this is
+
+  /// True if the metric compares predictions with targets, row by row.
+  constexpr bool is_of_rows() const { return sums != nullptr; }
 };
 
-template <ClassMetric M>
+/// A metric that adds up rows and forms its figure at the end.
+template <class M>
+concept RowMetric = ClassMetric<M> || ClassSetMetric<M> || NumberMetric<M>;
+
+template <RowMetric M>
 constexpr Metric metric_of() {
-  return {M::name, M::greater_is_better, M::sums, M::add, M::value};
+  Metric metric{.name = M::name, .greater_is_better = M::greater_is_better};
+  metric.sums = M::sums;
+  metric.value = M::value;
+  if constexpr (ClassMetric<M>) metric.add = M::add;
+  if constexpr (ClassSetMetric<M>) metric.add_sets = M::add;
+  if constexpr (NumberMetric<M>) metric.add_numbers = M::add;
+  return metric;
 }
 template <TokenMetric M>
-  requires(!ClassMetric<M>)
+  requires(!RowMetric<M>)
 constexpr Metric metric_of() {
   return {.name = M::name, .greater_is_better = M::greater_is_better, .of_tokens = M::value};
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "sinter/metric/class_targets.hpp"
 #include "sinter/metric/metric.hpp"
+#include "sinter/metric/value_targets.hpp"
 #include "sinter/policy/rules.hpp"
 #include "sinter/program/cross_entropy.hpp"
 
@@ -18,7 +18,7 @@ constexpr bool is_metric_name(std::string_view name) {
   });
 }
 template <class M>
-concept AnyMetric = ClassMetric<M> || TokenMetric<M>;
+concept AnyMetric = RowMetric<M> || TokenMetric<M>;
 template <class... M>
 constexpr bool have_metric_names() {
   if constexpr ((AnyMetric<M> && ...)) {
@@ -39,8 +39,8 @@ template <class... M>
 SINTER_RULE(MetricsAreMetrics, (sizeof...(M) > 0 && (AnyMetric<M> && ...)),
             "Metrics: the list is empty, or one of its types is no metric. Why: a metric has name, "
             "greater_is_better, sums(), add() and value(), all static, and nothing else; "
-            "ClassMetric in sinter/metric/metric.hpp says their forms, and TokenMetric those of a "
-            "metric of tokens. Fix: name metrics such as "
+            "ClassMetric in sinter/metric/metric.hpp says their forms, and ClassSetMetric, "
+            "NumberMetric and TokenMetric those of other metrics. Fix: name metrics such as "
             "Accuracy or F1<>, or correct the member that is missing or has another form.");
 template <class... M>
 SINTER_RULE(
@@ -48,13 +48,36 @@ SINTER_RULE(
     "Metrics: two metrics have one name, or a name is not of small letters, digits and '_', "
     "or is 'loss'. Why: logs and flags know a metric by its name. Fix: leave one out, or "
     "give the metric another name.");
-template <bool HasClassMetric>
+/// True if a metric of classes fits what is learnt, or M is no such metric.
+template <class M>
+constexpr bool fits_classes(Learnt learnt) {
+  return !ClassMetric<M> || learnt == Learnt::classes ||
+         (ClassSetMetric<M> && learnt == Learnt::class_sets);
+}
+template <class... M>
 SINTER_MODEL_RULE(
-    MetricsNeedClasses, !HasClassMetric || bool(class_targets(model)),
+    MetricsNeedClasses, (fits_classes<M>(learnt_by<R>(model)) && ...),
     "Metrics: the model does not learn classes. Why: these metrics compare the class that is "
     "predicted for a row or a sequence with the true one. Fix: leave Metrics out, or take a model "
     "of classes, such as Mlp<{.classifier = true}> or Bert<{.labels = 2}>; of a model of tokens, "
-    "Metrics<TokenAccuracy>.");
+    "Metrics<TokenAccuracy>; of several classes of each row, ExactClasses and F1; of numbers, "
+    "Pearson.");
+template <bool HasSetMetric>
+SINTER_MODEL_RULE(
+    MetricsNeedClassSets, !HasSetMetric || learnt_by<R>(model) == Learnt::class_sets,
+    "Metrics: the model does not learn several classes of a row, and one of its metrics is of "
+    "these. Why: ExactClasses and the average `samples` compare all classes of a row with those "
+    "that "
+    "are predicted. Fix: where each row has one class, Accuracy or another average; else "
+    ".label_kind = LabelKind::several_classes of model and data, or a label_kind of your own "
+    "model.");
+template <bool HasNumberMetric>
+SINTER_MODEL_RULE(
+    MetricsNeedNumbers, !HasNumberMetric || learnt_by<R>(model) == Learnt::numbers,
+    "Metrics: the model does not learn numbers, and one of its metrics is of numbers. Why: Pearson "
+    "compares numbers that are predicted for a row or a sequence with the true ones. Fix: of a "
+    "model of classes, Metrics<Accuracy>; else leave the metric out, or take a model of numbers, "
+    "such as Mlp<> or Bert<{.labels = 1, .label_kind = LabelKind::numbers}>.");
 template <bool HasTokenMetric>
 SINTER_MODEL_RULE(
     MetricsNeedTokens,
@@ -66,17 +89,21 @@ SINTER_MODEL_RULE(
 }  // namespace detail
 
 /// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>> of a model of classes, or
-/// Metrics<TokenAccuracy> of one of tokens. With metrics of classes, each batch is predicted as well as
-/// evaluated, so an evaluation takes about twice the time. The figures are in the log as
-/// val_accuracy and so on, in `eval`, and may choose the best checkpoint (LoopOptions::best_by). A model of
-/// classes has Accuracy if its recipe has no Metrics. docs/add_a_metric.md has one of your own.
+/// Metrics<TokenAccuracy> of one of tokens. A model of several classes of each row may have
+/// Metrics<ExactClasses, F1<>>, and one of numbers Metrics<Pearson>. With all but metrics of tokens,
+/// each batch is predicted as well as evaluated, so an evaluation takes about twice the time. The
+/// figures are in the log as val_accuracy and so on, in `eval`, and may choose the best checkpoint
+/// (LoopOptions::best_by). A model of classes has Accuracy if its recipe has no Metrics.
+/// docs/add_a_metric.md has one of your own.
 template <class... M>
 struct Metrics {
   using slot = slot::metric;
   using rules = RuleList<detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>>;
   using model_rules =
-      RuleList<detail::MetricsNeedClasses<(ClassMetric<M> || ...)>,
-               detail::MetricsNeedTokens<((TokenMetric<M> && !ClassMetric<M>) || ...)>>;
+      RuleList<detail::MetricsNeedClasses<M...>,
+               detail::MetricsNeedClassSets<((ClassSetMetric<M> && !ClassMetric<M>) || ...)>,
+               detail::MetricsNeedNumbers<(NumberMetric<M> || ...)>,
+               detail::MetricsNeedTokens<((TokenMetric<M> && !detail::RowMetric<M>) || ...)>>;
   static constexpr std::array<detail::Metric, sizeof...(M)> metrics{detail::metric_if_fit<M>()...};
 };
 

@@ -14,6 +14,6 @@ struct scores
                    .label_kind = LabelKind::numbers}>,
              LabelledText<"score", "text", "",
                           {.context = 24, .classes = 1, .label_kind = LabelKind::numbers}>,
-             AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>> {};
+             AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>, Metrics<Pearson>> {};
 
 int main(int argc, char** argv) { return run<scores>(argc, argv); }

@@ -17,6 +17,9 @@ struct topics : Recipe<DistilBert<{.layers = 1,
                                      .label_kind = LabelKind::several_classes,
                                      .format = TextFormat::json_lines},
                                     "art, law, sport">,
-                       AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>> {};
+                       AdamW<{.lr = 1e-2}>, Constant, Batch<{.global = 16, .micro = 4}>,
+                       Metrics<ExactClasses, F1<>, F1<{.average = ClassAverage::samples}>,
+                               Precision<{.average = ClassAverage::micro}>,
+                               Recall<{.average = ClassAverage::micro}>>> {};
 
 int main(int argc, char** argv) { return run<topics>(argc, argv); }

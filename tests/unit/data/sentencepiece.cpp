@@ -354,7 +354,7 @@ TEST_CASE("random texts have the ids of SentencePiece's package, where SINTER_PY
   std::vector<std::string> texts;
   std::istringstream lines(some_text(is_sample ? 30'000 : 300'000));
   for (std::string line; std::getline(lines, line);) texts.push_back(line);
-  for (int k = 0; k < (is_sample ? 1'000 : 10'000); ++k) texts.push_back(random.next(true));
+  for (int k = 0; k < (is_sample ? 1'000 : 20'000); ++k) texts.push_back(random.next(true));
   std::ofstream file(folder / "texts");
   for (const std::string& each : texts) file << Json(each).dump() << '\n';
   file.close();

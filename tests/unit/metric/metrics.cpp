@@ -30,8 +30,8 @@ double value_of(const Rows& rows, int classes) {
 }
 
 using Macro = F1<>;
-using Micro = F1<{.average = F1Average::micro}>;
-using Weighted = F1<{.average = F1Average::weighted}>;
+using Micro = F1<{.average = ClassAverage::micro}>;
+using Weighted = F1<{.average = ClassAverage::weighted}>;
 static_assert(Macro::name == "f1_macro" && Micro::name == "f1_micro" &&
               Weighted::name == "f1_weighted");
 

@@ -8,7 +8,12 @@
 #include <sstream>
 
 #include "sinter/data/arrays.hpp"
+#include "sinter/layer/binary_cross_entropy.hpp"
 #include "sinter/layer/linear.hpp"
+#include "sinter/metric/exact_classes.hpp"
+#include "sinter/metric/f1.hpp"
+#include "sinter/metric/metrics.hpp"
+#include "sinter/metric/pearson.hpp"
 #include "sinter/model/classifier.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
@@ -163,6 +168,132 @@ TEST_CASE("some rows are predicted, and others are not") {
   const std::int64_t right = right_of<By<Ddp<>>>(most);
   CHECK(right > 0);
   CHECK(right < most);
+}
+
+/// A linear model of topics, of which a row may have both.
+struct Topics {
+  using slot = slot::model;
+  static constexpr LabelKind label_kind = LabelKind::several_classes;
+  struct Loss {
+    static constexpr Value<1> trace(auto& g, Value<width> x, Value<2> topics) {
+      auto logits = g("", Linear<width, 2, mlp::like_torch<width>>{}, x);
+      return g("loss", BinaryCrossEntropy<2>{}, logits, topics);
+    }
+  };
+  struct Logits {
+    static constexpr Value<2> trace(auto& g, Value<width> x) {
+      return g("", Linear<width, 2, mlp::like_torch<width>>{}, x);
+    }
+  };
+  static constexpr void trace(auto& g) {
+    auto x = g.template values<width>();
+    g.result(g.unit("output", Loss{}, x, g.template target_values<2>()));
+  }
+  static constexpr void predict(auto& g) {
+    g.result(g.unit("output", Logits{}, g.template values<width>()));
+  }
+};
+
+template <class Model, class Measured, class Parallel>
+using OfValues = Made<Model, UpTo<1>, Batch<{.global = 24, .micro = 2}>, AdamW<{.lr = 1e-2}>,
+                      Parallel, Measured>;
+template <class Parallel>
+using Numbers = OfValues<Mlp<{.in = width, .hidden = 4, .out = 2}>, Metrics<Pearson>, Parallel>;
+template <class Parallel>
+using Sets =
+    OfValues<Topics, Metrics<ExactClasses, F1<{.average = ClassAverage::samples}>, F1<>>, Parallel>;
+
+/// Two numbers of each row: 0 or 1.
+const std::vector<float> values_of_rows = [] {
+  std::vector<float> values(2 * most);
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = float(k * 5 % 7 % 3 % 2);
+  return values;
+}();
+
+/// The figures that eval finds, as whole numbers of 1e-7.
+template <class R>
+std::string figures(const World& world, int ranks, int at_once) {
+  const auto view = Trainer<R>::options();
+  for (Option& option : view->options)
+    if (option.dotted() == "parallel.ranks") *std::get<int*>(option.value) = ranks;
+  Trainer<R> trainer(view, {.seed = 3, .threads = 1, .world = world});
+  AnySource source(EvaluationArrays(ArrayRows(inputs, width, values_of_rows, 2), at_once));
+  std::string text;
+  for (const MetricValue& metric : evaluate_all(trainer, source)->metrics)
+    text += std::to_string(std::llround(metric.value * 1e7)) + " ";
+  return text;
+}
+
+template <class R>
+std::vector<float> predictions() {
+  Trainer<R> trainer({.seed = 3, .threads = 1});
+  HostBatch batch;
+  for (int row = 1; row <= most; ++row) batch.starts.push_back(row);
+  batch.values = {inputs};
+  return trainer.predict(batch).values;
+}
+
+void check_alike(const std::string& found, const std::string& want) {
+  std::istringstream all(found), wanted(want);
+  for (double value = 0, other = 0; wanted >> value;) {
+    REQUIRE((all >> other));
+    CHECK(std::abs(value - other) < 1000);  // logits of other batches may differ in their last bits
+  }
+}
+
+template <class R>
+void check_figures(const std::string& want) {
+  for (const int at_once : {1, 7, 64}) {
+    CAPTURE(at_once);
+    check_alike(figures<R>({}, 2, at_once), want);
+    RankProcesses processes(2, [&](const World& world, const RankProcesses::Say&) {
+      return figures<R>(world, 2, at_once);
+    });
+    for (int r = 0; r < 2; ++r) check_alike(processes.result(r), want);
+  }
+}
+
+TEST_CASE("the correlation of numbers is that of all rows, over batches and processes") {
+  const std::vector<float> predicted = predictions<Numbers<Ddp<>>>();
+  double sum = 0;
+  for (std::size_t column : {0, 1}) {
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    for (std::size_t row = 0; row < most; ++row) {
+      x += double(predicted[2 * row + column]) / most;
+      y += double(values_of_rows[2 * row + column]) / most;
+    }
+    for (std::size_t row = 0; row < most; ++row) {
+      const double dx = predicted[2 * row + column] - x, dy = values_of_rows[2 * row + column] - y;
+      xx += dx * dx, yy += dy * dy, xy += dx * dy;
+    }
+    sum += xy / std::sqrt(xx * yy) / 2;
+  }
+  const std::string found = figures<Numbers<Ddp<>>>({}, 2, 7);
+  CHECK(std::stod(found) * 1e-7 == doctest::Approx(sum).epsilon(1e-4));
+  CHECK(std::abs(sum) > 1e-3);
+  check_figures<Numbers<Ddp<>>>(found);
+}
+
+TEST_CASE("figures of several classes of a row are those of all rows, over batches and processes") {
+  const std::vector<float> logits = predictions<Sets<Ddp<>>>();
+  double exact = 0, of_samples = 0;
+  for (std::size_t at = 0; at < logits.size(); at += 2) {
+    double right = 0, either = 0;
+    for (std::size_t k : {at, at + 1}) {
+      const bool has = values_of_rows[k] > 0, says = logits[k] > 0;
+      right += has && says;
+      either += has + says;
+    }
+    exact += 2 * right == either;
+    of_samples += either > 0 ? 2 * right / either : 0;
+  }
+  const std::string found = figures<Sets<Ddp<>>>({}, 2, 7);
+  double got_exact = 0, got_samples = 0, macro = 0;
+  REQUIRE((std::istringstream(found) >> got_exact >> got_samples >> macro));
+  CHECK(got_exact * 1e-7 == doctest::Approx(exact / most).epsilon(1e-5));
+  CHECK(got_samples * 1e-7 == doctest::Approx(of_samples / most).epsilon(1e-5));
+  CHECK(macro > 0);
+  check_figures<Sets<Ddp<>>>(found);
 }
 
 }  // namespace sinter::detail::testing::evaluation_tests
