@@ -2,8 +2,10 @@
 #include "sinter/trainer/evaluation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sinter/metric/class_targets.hpp"
+#include "trainer/reply_sums.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -14,12 +16,10 @@ class MetricSums {
   explicit MetricSums(const TrainerCore& trainer)
       : metrics_(trainer.recipe().metrics), targets_(class_targets(trainer.plan().model)) {
     for (const Metric& metric : metrics_)
-      sums_.emplace_back(metric.of_tokens ? 0 : std::size_t(metric.sums(targets_.classes)));
+      sums_.emplace_back(metric.is_of_classes() ? std::size_t(metric.sums(targets_.classes)) : 0);
   }
   /// True if a metric compares the logits of predictions with classes.
-  bool need_predictions() const {
-    return std::ranges::any_of(metrics_, [](const Metric& metric) { return !metric.of_tokens; });
-  }
+  bool need_predictions() const { return std::ranges::any_of(metrics_, &Metric::is_of_classes); }
 
   /// Adds a batch by the logits of its content.
   void add(const HostBatch& batch, const Prediction& prediction) {
@@ -36,15 +36,22 @@ class MetricSums {
       logits_.insert(logits_.end(), first, end);
     }
     for (std::size_t m = 0; m < metrics_.size(); ++m)
-      if (!metrics_[m].of_tokens)
+      if (metrics_[m].is_of_classes())
         metrics_[m].add({targets_.classes, actual_, predicted_, logits_}, sums_[m]);
   }
 
-  /// Forms the figures by the sums of all processes, and by the loss, which is over all of them.
-  std::vector<MetricValue> values(TrainerCore& trainer, const Loss& loss) {
+  /// Forms the figures by the sums of all processes, and by the loss, which is over all of them. Metrics of
+  /// texts are left out if no replies are written.
+  std::vector<MetricValue> values(TrainerCore& trainer, const Loss& loss,
+                                  const ReplySums& replies) {
     constexpr std::size_t at_once = 3;
     std::vector<MetricValue> values;
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      if (metrics_[m].is_of_texts()) {
+        if (trainer.recipe().scores_replies())
+          values.push_back({std::string(metrics_[m].name), replies.value(m)});
+        continue;
+      }
       if (metrics_[m].of_tokens) {
         values.push_back(
             {std::string(metrics_[m].name), metrics_[m].of_tokens(loss.right, loss.count)});
@@ -73,6 +80,18 @@ void count(const HostBatch& batch, Evaluation& into) {
   *into.examples += *batch.examples;
 }
 
+/// Reads the next batch whole, as TrainerCore::read_part() does a part of it.
+bool read_whole(TrainerCore& trainer, AnySource& data, HostBatch& batch) {
+  try {
+    batch.part = {};
+    batch.predictions.reset();
+    return data.next(batch);
+  } catch (...) {
+    trainer.give_up();
+    throw;
+  }
+}
+
 }  // namespace
 
 std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
@@ -80,11 +99,13 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
                                        const std::function<void(std::int64_t done)>& on_batch) {
   Evaluation found;
   MetricSums sums(trainer);
+  ReplySums replies(trainer, data);
   const bool predicts = sums.need_predictions();
   const BatchPart part = trainer.part();
   HostBatch batch;
   BatchDraw draw;
-  while (trainer.read_part(data, batch, draw)) {
+  while (replies.are_together() ? read_whole(trainer, data, batch)
+                                : trainer.read_part(data, batch, draw)) {
     if (stop && stop()) return std::nullopt;
     found.loss += trainer.evaluate(batch);
     count(batch, found);
@@ -93,9 +114,11 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
       const bool all_have_it = batch.part.is_whole();  // then only one process counts it
       if (!all_have_it || part.rank == 0) sums.add(batch, prediction);
     }
+    if (std::isfinite(found.loss.sum)) replies.add(batch);  // bad weights have no next token
     if (on_batch) on_batch(found.loss.count);
   }
-  found.metrics = sums.values(trainer, found.loss);
+  replies.sum_over_processes();
+  found.metrics = sums.values(trainer, found.loss, replies);
   return found;
 }
 

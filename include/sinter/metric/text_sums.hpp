@@ -22,6 +22,7 @@ struct TextSums {
   std::vector<double> sums;                  ///< counts and other numbers that add exactly
   std::unordered_set<std::uint64_t> seen{};  ///< what has come at least once, each below 2^53
 
+  /// Keeps `count` sums, which are 0.
   explicit TextSums(int count = 0) : sums(std::size_t(count)) {}
   /// Adds what another part has kept.
   /// requires  both have the same number of sums
