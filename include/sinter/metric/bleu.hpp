@@ -13,8 +13,8 @@ struct Bleu {
 
   static constexpr int sums =
       10;  ///< lengths of replies and references; matches and n-grams for n = 1 … 4
-  static void add(const WrittenReply& reply, TextSums& sums);
-  static double value(const TextSums& sums);
+  static void add(const WrittenReply& reply, TextSums& into);
+  static double value(const TextSums& all);
 };
 
 }  // namespace sinter

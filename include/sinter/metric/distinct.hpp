@@ -36,10 +36,10 @@ struct Distinct {
   static constexpr bool greater_is_better = true;
 
   static constexpr int sums = 1;  ///< n-grams, beside the set of those seen
-  static void add(const WrittenReply& reply, TextSums& sums) {
-    detail::add_distinct(N, reply, sums);
+  static void add(const WrittenReply& reply, TextSums& into) {
+    detail::add_distinct(N, reply, into);
   }
-  static double value(const TextSums& sums) { return detail::distinct_share(sums); }
+  static double value(const TextSums& all) { return detail::distinct_share(all); }
 };
 
 /// The mean over replies of the share of distinct n-grams in each (ParlAI's intradistinct); 0 for a reply
@@ -55,10 +55,10 @@ struct DistinctInText {
   static constexpr bool greater_is_better = true;
 
   static constexpr int sums = 3;  ///< replies, and the exact sum of their shares
-  static void add(const WrittenReply& reply, TextSums& sums) {
-    detail::add_distinct_in_text(N, reply, sums);
+  static void add(const WrittenReply& reply, TextSums& into) {
+    detail::add_distinct_in_text(N, reply, into);
   }
-  static double value(const TextSums& sums) { return detail::mean_of_distinct(sums); }
+  static double value(const TextSums& all) { return detail::mean_of_distinct(all); }
 };
 
 }  // namespace sinter

@@ -19,10 +19,10 @@ struct ExactMatch {
   static constexpr bool greater_is_better = true;
 
   static constexpr int sums = 2;  ///< replies that match, and all
-  static void add(const WrittenReply& reply, TextSums& sums) {
-    detail::add_exact_match(N, reply, sums);
+  static void add(const WrittenReply& reply, TextSums& into) {
+    detail::add_exact_match(N, reply, into);
   }
-  static double value(const TextSums& sums) { return detail::share_of_texts(sums); }
+  static double value(const TextSums& all) { return detail::share_of_texts(all); }
 };
 
 }  // namespace sinter

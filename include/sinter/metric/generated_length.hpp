@@ -13,9 +13,9 @@ struct GeneratedLength {
       true;  ///< so that it can be followed; longer is not better
 
   static constexpr int sums = 2;  ///< tokens and replies
-  static void add(const WrittenReply& reply, TextSums& sums) {
-    sums.sums[0] += double(reply.tokens);
-    ++sums.sums[1];
+  static void add(const WrittenReply& reply, TextSums& into) {
+    into.sums[0] += double(reply.tokens);
+    ++into.sums[1];
   }
   static double value(const TextSums& all) { return all.sums[0] / all.sums[1]; }
 };

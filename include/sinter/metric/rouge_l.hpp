@@ -12,8 +12,8 @@ struct RougeL {
   static constexpr bool greater_is_better = true;
 
   static constexpr int sums = 3;  ///< replies, and the exact sum of their F
-  static void add(const WrittenReply& reply, TextSums& sums);
-  static double value(const TextSums& sums);
+  static void add(const WrittenReply& reply, TextSums& into);
+  static double value(const TextSums& all);
 };
 
 }  // namespace sinter

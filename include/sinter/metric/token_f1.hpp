@@ -20,10 +20,10 @@ struct TokenF1 {
   static constexpr bool greater_is_better = true;
 
   static constexpr int sums = 3;  ///< replies, and the exact sum of their F1
-  static void add(const WrittenReply& reply, TextSums& sums) {
-    detail::add_token_f1(N, reply, sums);
+  static void add(const WrittenReply& reply, TextSums& into) {
+    detail::add_token_f1(N, reply, into);
   }
-  static double value(const TextSums& sums) { return detail::mean_of_texts(sums); }
+  static double value(const TextSums& all) { return detail::mean_of_texts(all); }
 };
 
 }  // namespace sinter

@@ -49,12 +49,12 @@ struct Recorded {
   static constexpr std::string_view name = "recorded";
   static constexpr bool greater_is_better = false;
   static constexpr int sums = 1;
-  static void add(const WrittenReply& reply, TextSums& sums) {
+  static void add(const WrittenReply& reply, TextSums& into) {
     CHECK(reply.references.size() == 1);
     seen.push_back({std::string(reply.text), reply.references[0], reply.tokens});
-    ++sums.sums[0];
+    ++into.sums[0];
   }
-  static double value(const TextSums& sums) { return sums.sums[0]; }
+  static double value(const TextSums& all) { return all.sums[0]; }
 };
 
 constexpr ExampleLimits limits{.context = 16, .label = 10};
