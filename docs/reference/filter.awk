@@ -19,7 +19,7 @@ BEGIN {
   if (room == "model") asks("ModelPolicy", "trace predict")
   if (room == "data") asks("DataPolicy", "context vocabulary")
   if (room == "data") asks("ChatFormat", "write problem")
-  if (room == "data") asks("data_view.hpp", "unit paths_help open tokenizer prompt takes_tokenizer reads_text class_names has_examples")
+  if (room == "data") asks("data_view.hpp", "unit paths_help open tokenizer prompt takes_tokenizer reads_text class_names has_examples has_replies")
   if (room == "precision")
     asks("PrecisionPolicy", "compute statistic gradient master accumulate")
   if (room == "precision") asks("slot_hooks.hpp", "state matmul_inputs")
@@ -43,7 +43,7 @@ BEGIN {
   asks("hooks.hpp", "contradiction why_fixed offered note regions rules model_rules frozen")
   asks("hooks.hpp", "parameter_groups row_multiple rewrite rate_factor State initial loss_scale")
   asks("hooks.hpp", "after_step after_evaluation next_batch check_batch recover metrics early_stop")
-  asks("hooks.hpp", "label_smoothing class_weights watches")
+  asks("hooks.hpp", "label_smoothing class_weights watches writes")
 }
 
 function asks(who, members,    names, n, i) {

@@ -60,6 +60,7 @@ struct Arguments {
   bool text_only = false;
   std::optional<bool> special_tokens;  // around plain texts; if unset, as the run does, else true
   bool ignore_eos = false;
+  bool skip_generation = false;        // evaluations write no replies
   bool pin = false;                    // pins each thread to a processor of its own
   bool no_libtorch = false;            // uses only Sinter's own products
   bool schedule = false;               // prints the program: the former name of --program

@@ -64,6 +64,7 @@ std::string text(const Evaluation& evaluated, const DataUnit& unit) {
 
 int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_data(*recipe, a.verb);
+  skip_generation_if_asked(*recipe, a);
   require_tokenizer_is_used(*recipe, a);
   require_special_tokens_are_put(*recipe, a);
   require_text_is_read(*recipe, a);

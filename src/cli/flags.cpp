@@ -212,6 +212,10 @@ constexpr Flag most_flags[] = {
      "log; the first set chooses the best checkpoint. held-out is that\n"
      "tenth, as a set beside others. A resumed run keeps them.",
      [](Arguments& a, const Given& g) { a.validation = g.texts; }},
+    {"--skip-generation", "",
+     "Let evaluations write no replies, and leave the metrics of texts\n"
+     "out. A resumed run does not keep it.",
+     [](Arguments& a, const Given&) { a.skip_generation = true; }},
     {"--best-by", "NAME",
      "Choose the best checkpoint by this metric of the recipe, such as\n"
      "accuracy, in place of the validation loss. A resumed run keeps it.",

@@ -111,6 +111,16 @@ void require_text_is_read(const RecipeView& recipe, const Arguments& a) {
       name_of(a.verb), recipe.name));
 }
 
+void skip_generation_if_asked(RecipeView& recipe, const Arguments& a) {
+  if (!a.skip_generation) return;
+  if (!recipe.writes())
+    throw UsageError(fmt::format(
+        "--skip-generation is nothing to {}: evaluations of the recipe {} write no replies. Leave "
+        "it out, or give the recipe Evaluate<> and metrics of texts.",
+        name_of(a.verb), recipe.name));
+  recipe.skips_generation = true;
+}
+
 void require_flag(bool given, std::string_view flag, Verb verb) {
   if (!given) throw UsageError(fmt::format("{} needs {}.", name_of(verb), flag));
 }

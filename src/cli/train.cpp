@@ -65,6 +65,7 @@ std::int64_t affordable_interval(std::int64_t held_out, std::int64_t tokens_per_
 }  // namespace
 
 Run::Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::move(r)), a(given) {
+  skip_generation_if_asked(*recipe, a);
   check_training(*recipe, a);
   if (a.resume_or_begin) settle_resume();
   if (a.resume) open_to_resume();

@@ -13,12 +13,14 @@ namespace sinter::detail::cli {
     "--data PATH... --validation PATH... --skip-unreadable --as-text --out PATH "                \
     "--steps N --epochs N --examples N --seed N --weights PATH --resume [auto] --order WORD "    \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch --workers N "       \
-    "--eval-every N --best-by NAME --early-stop N --save-every N --save-minutes M --keep K "     \
+    "--eval-every N --skip-generation --best-by NAME --early-stop N --save-every N "             \
+    "--save-minutes M --keep K "                                                                 \
     "--profile FILE --tensorboard --tokenizer PATH --special-tokens WORD --config FILE "         \
     "--print-config --json --quiet",                                                             \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
     "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \
+    "--skip-generation "                                                                         \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
     "--tokenizer PATH --special-tokens WORD --config FILE --print-config --json --quiet",        \
     .needs = Needs::data, .has_ranks = true)                                                     \

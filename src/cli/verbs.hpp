@@ -27,6 +27,9 @@ void require_special_tokens_are_put(const RecipeView& recipe, const Arguments& a
 /// Checks that --as-text has an effect.
 /// throws    UsageError if it is given and the recipe's data are no plain text
 void require_text_is_read(const RecipeView& recipe, const Arguments& arguments);
+/// Skips the generation if --skip-generation asks for that.
+/// throws    UsageError if it is given and the recipe's evaluations write nothing
+void skip_generation_if_asked(RecipeView& recipe, const Arguments& arguments);
 /// Checks that a required flag is given.
 /// throws    UsageError if it is not
 void require_flag(bool given, std::string_view flag, Verb verb);

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "sinter/metric/value_targets.hpp"
+#include "trainer/reply_sums.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -33,11 +35,18 @@ class MetricSums {
     }
   }
 
-  /// Forms the figures by the sums of all processes, and by the loss, which is over all of them.
-  std::vector<MetricValue> values(TrainerCore& trainer, const Loss& loss) {
+  /// Forms the figures by the sums of all processes, and by the loss, which is over all of them. Metrics of
+  /// texts are left out if no replies are written.
+  std::vector<MetricValue> values(TrainerCore& trainer, const Loss& loss,
+                                  const ReplySums& replies) {
     constexpr std::size_t at_once = 3;
     std::vector<MetricValue> values;
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
+      if (metrics_[m].is_of_texts()) {
+        if (trainer.recipe().scores_replies())
+          values.push_back({std::string(metrics_[m].name), replies.value(m)});
+        continue;
+      }
       if (metrics_[m].of_tokens) {
         values.push_back(
             {std::string(metrics_[m].name), metrics_[m].of_tokens(loss.right, loss.count)});
@@ -104,6 +113,18 @@ void count(const HostBatch& batch, Evaluation& into) {
   *into.examples += *batch.examples;
 }
 
+/// Reads the next batch whole, as TrainerCore::read_part() does a part of it.
+bool read_whole(TrainerCore& trainer, AnySource& data, HostBatch& batch) {
+  try {
+    batch.part = {};
+    batch.predictions.reset();
+    return data.next(batch);
+  } catch (...) {
+    trainer.give_up();
+    throw;
+  }
+}
+
 }  // namespace
 
 std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
@@ -111,11 +132,13 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
                                        const std::function<void(std::int64_t done)>& on_batch) {
   Evaluation found;
   MetricSums sums(trainer);
+  ReplySums replies(trainer, data);
   const bool predicts = sums.need_predictions();
   const BatchPart part = trainer.part();
   HostBatch batch;
   BatchDraw draw;
-  while (trainer.read_part(data, batch, draw)) {
+  while (replies.are_together() ? read_whole(trainer, data, batch)
+                                : trainer.read_part(data, batch, draw)) {
     if (stop && stop()) return std::nullopt;
     found.loss += trainer.evaluate(batch);
     count(batch, found);
@@ -124,9 +147,11 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
       const bool all_have_it = batch.part.is_whole();  // then only one process counts it
       if (!all_have_it || part.rank == 0) sums.add(batch, prediction);
     }
+    if (std::isfinite(found.loss.sum)) replies.add(batch);  // bad weights have no next token
     if (on_batch) on_batch(found.loss.count);
   }
-  found.metrics = sums.values(trainer, found.loss);
+  replies.sum_over_processes();
+  found.metrics = sums.values(trainer, found.loss, replies);
   return found;
 }
 

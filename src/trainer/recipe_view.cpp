@@ -54,6 +54,10 @@ bool RecipeView::counts_right() const {
   return std::ranges::any_of(metrics, [](const Metric& metric) { return metric.of_tokens; });
 }
 
+bool RecipeView::scores_replies() const {
+  return !skips_generation && std::ranges::any_of(metrics, &Metric::is_of_texts);
+}
+
 std::string text_of(const Option& option) {
   return option.read([](const auto& value) { return fmt::format("{}", value); });
 }
@@ -61,7 +65,15 @@ std::string text_of(const Option& option) {
 const Metric* metric_named(const RecipeView& recipe, std::string_view name, std::string_view asks) {
   if (name.empty() || name == "loss") return nullptr;
   for (const Metric& metric : recipe.metrics)
-    if (metric.name == name) return &metric;
+    if (metric.name == name) {
+      if (recipe.skips_generation && metric.is_of_texts())
+        throw ArgumentError(fmt::format(
+            "{} names '{}', a metric of replies, and generation is skipped, so evaluations write "
+            "none. Name another metric, or loss; or let evaluations write, without "
+            "--skip-generation.",
+            asks, name));
+      return &metric;
+    }
   std::string known = "loss";
   for (const Metric& metric : recipe.metrics) known.append(", ").append(metric.name);
   throw ArgumentError(

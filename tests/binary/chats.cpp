@@ -105,4 +105,39 @@ TEST_CASE("chat talks with a model of dialogues, and with no model of plain text
   CHECK(none.says("does not learn replies, so there is no conversation"));
 }
 
+TEST_CASE("evaluations write replies and score them, unless a flag skips that") {
+  Scratch scratch;
+  const std::string file = write(scratch / "a.jsonl", conversations(60)), out = scratch / "run";
+  const Words data{"train", "--data", file, "--seed", "7", "--eval-every", "40", "--threads", "2"};
+  const Words by{"--best-by", "exact_match_squad"}, skip{"--skip-generation"};
+  fine(data + Words{"--out", out, "--steps", "120"} + by, SINTER_CHATS);
+  CHECK(metrics(out)[39].contains("val_exact_match_squad"));
+  CHECK(metrics(out)[119]["val_exact_match_squad"] == 1);
+  CHECK(metrics(out)[119].contains("val_token_accuracy"));
+
+  const Words eval{"eval", "--data", file, "--weights", out + "@last", "--quiet"};
+  CHECK(fine(eval, SINTER_CHATS).out.find("exact_match_squad  1.000000") != std::string::npos);
+  CHECK(fine(eval + Words{"--json"}, SINTER_CHATS).json()["exact_match_squad"] == 1);
+  const Json skipped = fine(eval + Words{"--json"} + skip, SINTER_CHATS).json();
+  CHECK_FALSE(skipped.contains("exact_match_squad"));
+  CHECK(skipped.contains("token_accuracy"));
+
+  const Words on = data + Words{"--out", out, "--resume"};
+  const Ended refused = run(on + Words{"--steps", "160"} + skip, SINTER_CHATS);
+  CHECK(refused.code != 0);
+  CHECK(refused.says("names 'exact_match_squad', a metric of replies, and generation is skipped"));
+  const Ended by_flag =
+      run(data + Words{"--out", scratch / "other", "--steps", "9"} + by + skip, SINTER_CHATS);
+  CHECK(by_flag.says("--best-by names 'exact_match_squad', a metric of replies"));
+  fine(on + Words{"--steps", "160", "--best-by", "loss"} + skip, SINTER_CHATS);
+  CHECK_FALSE(metrics(out)[159].contains("val_exact_match_squad"));
+  fine(on + Words{"--steps", "200"}, SINTER_CHATS);  // nothing remembers that it was skipped
+  CHECK(metrics(out)[199].contains("val_exact_match_squad"));
+
+  const Ended nothing =
+      run({"eval", "--data", file, "--weights", out, "--skip-generation"}, SINTER_REPLIES);
+  CHECK(nothing.code == 2);
+  CHECK(nothing.says("--skip-generation is nothing to eval"));
+}
+
 }  // namespace sinter::detail::testing::chats_tests

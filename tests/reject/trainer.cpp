@@ -55,3 +55,21 @@ double first_loss(const HostBatch& batch) {
   trainer.save("somewhere");
   return std::get<Applied>(outcome).loss.mean() + trainer.evaluate(batch).mean();
 }
+
+// Must not compile, writes_without_predict: Sinter: Evaluate: the model has no predict() of what follows a text
+#include "sinter/data/dialogue.hpp"
+#include "sinter/evaluation/evaluate.hpp"
+#include "sinter/metric/bleu.hpp"
+#include "sinter/metric/metrics.hpp"
+#include "sinter/model/gpt2.hpp"
+namespace acme {
+struct Mute {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 258, .positions = 32}>::trace(g);
+  }
+};
+}  // namespace acme
+struct mine
+    : Recipe<acme::Mute, Dialogue<{.text = 16, .label = 16}>, Metrics<Bleu>, Evaluate<>> {};
+void train(Trainer<mine>& trainer) { trainer.options(); }

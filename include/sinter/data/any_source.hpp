@@ -2,8 +2,10 @@
 // A data source without its type.
 #pragma once
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "sinter/data/reply_form.hpp"
 #include "sinter/data/source.hpp"
 
 namespace sinter {
@@ -39,6 +41,9 @@ class AnySource {
   /// Sets where the held source ends (EndingSource).
   /// throws    ArgumentError if it cannot be told where to end, or cannot end exactly there
   std::string end_at(SourceEnd end) { return held_->end_at(end); }
+  /// What the replies of the held source's examples are, if it says so by a member replies(). Evaluate needs
+  /// them.
+  std::optional<ReplyForm> replies() const { return held_->replies(); }
   /// Returns the number of batches until the end that end_at() has set. It draws them all, and restores
   /// the state.
   /// throws    ArgumentError if there is no such end, or the source does not divide
@@ -59,6 +64,7 @@ class AnySource {
     virtual bool divides() const = 0;
     virtual bool never_ends() const = 0;
     virtual std::string end_at(SourceEnd end) = 0;
+    virtual std::optional<ReplyForm> replies() const = 0;
     virtual bool draw(BatchDraw& draw) = 0;
     virtual void fill(const BatchDraw& draw, HostBatch& batch) const = 0;
   };
@@ -74,6 +80,13 @@ class AnySource {
     std::string end_at([[maybe_unused]] SourceEnd end) override {
       if constexpr (EndingSource<Source>) return source.end_at(end);
       detail::refuse_to_end();
+    }
+    std::optional<ReplyForm> replies() const override {
+      if constexpr (requires {
+                      { source.replies() } -> std::same_as<std::optional<ReplyForm>>;
+                    })
+        return source.replies();
+      return std::nullopt;
     }
     bool draw([[maybe_unused]] BatchDraw& draw) override {
       if constexpr (DividedSource<Source>) return source.draw(draw);

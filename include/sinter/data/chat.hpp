@@ -51,6 +51,8 @@ struct Chat {
   static constexpr int context = O.context, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+  /// Evaluate writes the last reply of each conversation, where replies alone are learnt.
+  static constexpr bool has_replies = !O.all_tokens;
 
   static constexpr std::string_view paths_help =
       "Files and folders of conversations, as JSON lines: objects with\n"

@@ -18,6 +18,7 @@ namespace detail {
 struct ChatTokens {
   std::vector<std::int32_t> ids;
   std::vector<bool> learnt;  ///< one per id: whether the model learns to predict it
+  std::int32_t end = -1;     ///< the last id that ends a message and is learnt; -1 if there is none
 
   /// Number of rows up to the one that predicts the last learnt token of the first `most` ones; 0 if
   /// there is none. (The first token is never predicted.)
@@ -75,6 +76,8 @@ class ChatSet final : public ExampleList {
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
   void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
   std::vector<SpecialToken> special() const override;
+  /// A reply is the last message of the assistant, if only such messages are learnt.
+  std::optional<ReplyForm> replies() const override;
   std::uint64_t hash() const override;
 
   /// All ids are below this: it covers the tokenizer's vocabulary and the marks.
@@ -94,6 +97,7 @@ class ChatSet final : public ExampleList {
   int context;
   std::vector<std::int32_t> tokens;  // ~id for those that are learnt
   std::vector<Example> examples;
+  std::vector<std::int32_t> ends;  // of messages
   std::int64_t record_count = 0;
   Figures all;
 

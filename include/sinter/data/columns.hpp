@@ -36,6 +36,7 @@ struct Columns {
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+  static constexpr bool has_replies = true;   ///< Evaluate writes some
 
   static constexpr std::string_view paths_help =
       "Files and folders of tables, TSV or CSV as the recipe says, or\n"

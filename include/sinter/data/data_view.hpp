@@ -22,6 +22,8 @@
 //               lines of up to 64 characters.
 //   has_examples  constexpr bool; true if open() uses Training::batching. Else a recipe
 //               with a policy of the slot batching does not compile.
+//   has_replies   constexpr bool; true if the source of the evaluation says what replies of its
+//               examples are (AnySource::replies()). Else a recipe with Evaluate does not compile.
 // A policy with options may take their values when the binary runs, with flags applied: open(const
 // Options&, const DataRequest&), tokenizer(const Options&), prompt(const Options&, const Tokenizer&,
 // std::string_view). A member that has one of these names but another signature is a compile error.

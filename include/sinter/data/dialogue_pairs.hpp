@@ -51,6 +51,7 @@ struct DialoguePairs {
   static constexpr int context = O.label, second_context = O.text, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+  static constexpr bool has_replies = true;   ///< Evaluate writes some
 
   static constexpr std::string_view paths_help = detail::dialogue_paths_help;
   static OpenedData open(const Options& o, const DataRequest& request) {

@@ -2,10 +2,12 @@
 // The interface between examples of any kind and the sources that make batches of them.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sinter/data/batching.hpp"
 #include "sinter/data/host_batch.hpp"
+#include "sinter/data/reply_form.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter {
@@ -46,6 +48,8 @@ class ExampleList {
   virtual void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const;
   /// The special tokens among those of the examples.
   virtual std::vector<SpecialToken> special() const = 0;
+  /// What the replies of the examples are; none if they have no replies.
+  virtual std::optional<ReplyForm> replies() const { return std::nullopt; }
   /// A hash of the tokens and of how they are cut into examples.
   virtual std::uint64_t hash() const = 0;
 

@@ -90,6 +90,8 @@ class EvaluationExamples {
   void fill(const BatchDraw& draw, HostBatch& batch) const;
   /// The state after the last batch (DataSource).
   SamplerState state() const { return now; }
+  /// What the replies of the examples are, if they have some (AnySource::replies()).
+  std::optional<ReplyForm> replies() const { return set->replies(); }
   /// Restores a state (DataSource); a fresh state() is the beginning.
   void restore(const SamplerState& saved);
 

@@ -121,6 +121,8 @@ class ExampleSet final : public ExampleList {
   /// batch's counts.
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
   void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
+  /// A reply has up to as many tokens as a label; a text, if no example has a context, as many as it may.
+  std::optional<ReplyForm> replies() const override;
   std::uint64_t hash() const override;
 
  private:

@@ -41,6 +41,7 @@ struct JsonLines {
   static constexpr int context = O.text + O.label, vocabulary = O.vocabulary;
   static constexpr bool takes_tokenizer = true;
   static constexpr bool has_examples = true;  ///< policies of the slot batching act on them
+  static constexpr bool has_replies = true;   ///< Evaluate writes some
 
   static constexpr std::string_view paths_help =
       "Files and folders of JSON lines, an object with the fields of an\n"

@@ -56,6 +56,7 @@ class PairedExamples final : public ExampleList {
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
   void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
   std::vector<SpecialToken> special() const override { return set.special(); }
+  std::optional<ReplyForm> replies() const override { return set.replies(); }
   std::uint64_t hash() const override;
 
   /// All ids are below this: it covers the tokenizer's vocabulary and the marks.

@@ -101,6 +101,25 @@ concept TokenMetric = std::is_empty_v<M> && requires(std::int64_t count) {
   { M::value(count, count) } -> std::same_as<double>;
 };
 
+struct TextSums;  // metric/text_sums.hpp
+struct WrittenReply;
+
+/// A metric of texts that a model has written (Evaluate): an empty type with the members below, and
+/// sinter/metric/text_sums.hpp.
+///   name              as of a ClassMetric; so is greater_is_better
+///   sums              the number of sums that it keeps, at least 0; no function
+///   add(reply, sums)  adds a reply to the TextSums. Those of two parts must add to those of the whole
+///   value(sums)       the figure by the sums of all replies; NaN if there is none
+template <class M>
+concept TextMetric =
+    std::is_empty_v<M> && requires(const WrittenReply& reply, TextSums& sums, const TextSums& all) {
+      { M::name } -> std::convertible_to<std::string_view>;
+      { M::greater_is_better } -> std::convertible_to<bool>;
+      { M::sums } -> std::convertible_to<int>;
+      M::add(reply, sums);
+      { M::value(all) } -> std::same_as<double>;
+    };
+
 /// The figure of an evaluation that a policy watches (Plateau).
 struct Watched {
   std::string_view name;           ///< the metric's name; empty for the loss
@@ -122,6 +141,13 @@ struct Metric {
 
   /// True if the metric compares predictions with targets, row by row.
   constexpr bool is_of_rows() const { return sums != nullptr; }
+  /// The number of sums of a metric of texts, which has what follows and the first two.
+  int text_sums = 0;
+  void (*add_text)(const WrittenReply& reply, TextSums& sums) = nullptr;
+  double (*of_texts)(const TextSums& sums) = nullptr;
+
+  /// True if the metric compares texts.
+  constexpr bool is_of_texts() const { return add_text != nullptr; }
 };
 
 /// A metric that adds up rows and forms its figure at the end.
@@ -142,6 +168,15 @@ template <TokenMetric M>
   requires(!RowMetric<M>)
 constexpr Metric metric_of() {
   return {.name = M::name, .greater_is_better = M::greater_is_better, .of_tokens = M::value};
+}
+template <TextMetric M>
+  requires(!RowMetric<M> && !TokenMetric<M>)
+constexpr Metric metric_of() {
+  return {.name = M::name,
+          .greater_is_better = M::greater_is_better,
+          .text_sums = M::sums,
+          .add_text = M::add,
+          .of_texts = M::value};
 }
 }  // namespace detail
 

@@ -5,6 +5,7 @@
 
 #include "sinter/metric/metric.hpp"
 #include "sinter/metric/value_targets.hpp"
+#include "sinter/policy/policy_facts.hpp"
 #include "sinter/policy/rules.hpp"
 #include "sinter/program/cross_entropy.hpp"
 
@@ -18,7 +19,7 @@ constexpr bool is_metric_name(std::string_view name) {
   });
 }
 template <class M>
-concept AnyMetric = RowMetric<M> || TokenMetric<M>;
+concept AnyMetric = RowMetric<M> || TokenMetric<M> || TextMetric<M>;
 template <class... M>
 constexpr bool have_metric_names() {
   if constexpr ((AnyMetric<M> && ...)) {
@@ -36,18 +37,26 @@ constexpr Metric metric_if_fit() {
 }
 
 template <class... M>
-SINTER_RULE(MetricsAreMetrics, (sizeof...(M) > 0 && (AnyMetric<M> && ...)),
-            "Metrics: the list is empty, or one of its types is no metric. Why: a metric has name, "
-            "greater_is_better, sums(), add() and value(), all static, and nothing else; "
-            "ClassMetric in sinter/metric/metric.hpp says their forms, and ClassSetMetric, "
-            "NumberMetric and TokenMetric those of other metrics. Fix: name metrics such as "
-            "Accuracy or F1<>, or correct the member that is missing or has another form.");
+SINTER_RULE(
+    MetricsAreMetrics, (sizeof...(M) > 0 && (AnyMetric<M> && ...)),
+    "Metrics: the list is empty, or one of its types is no metric. Why: a metric has name, "
+    "greater_is_better, sums(), add() and value(), all static, and nothing else; "
+    "ClassMetric in sinter/metric/metric.hpp says their forms, and ClassSetMetric, "
+    "NumberMetric, TokenMetric and TextMetric those of other metrics. Fix: name metrics such "
+    "as Accuracy, F1<> or Bleu, or correct the member that is missing or has another form.");
 template <class... M>
 SINTER_RULE(
     MetricsHaveOwnNames, have_metric_names<M...>(),
     "Metrics: two metrics have one name, or a name is not of small letters, digits and '_', "
     "or is 'loss'. Why: logs and flags know a metric by its name. Fix: leave one out, or "
     "give the metric another name.");
+template <bool HasTextMetric>
+SINTER_RULE(
+    MetricsNeedTexts, (!HasTextMetric || writes_replies<R>() || claims<R>("evaluation")),
+    "Metrics: a metric is of texts, and evaluations of this recipe write none. Why: Bleu, "
+    "RougeL, TokenF1, ExactMatch, Distinct and others score replies that the model writes to "
+    "examples. Fix: add Evaluate<{.examples = 200}>, with data of examples and a model of "
+    "tokens; or leave these metrics out.");
 /// True if a metric of classes fits what is learnt, or M is no such metric.
 template <class M>
 constexpr bool fits_classes(Learnt learnt) {
@@ -90,7 +99,8 @@ SINTER_MODEL_RULE(
 
 /// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>> of a model of classes, or
 /// Metrics<TokenAccuracy> of one of tokens. A model of several classes of each row may have
-/// Metrics<ExactClasses, F1<>>, and one of numbers Metrics<Pearson>. With all but metrics of tokens,
+/// Metrics<ExactClasses, F1<>>, one of numbers Metrics<Pearson>, and one that writes (Evaluate)
+/// Metrics<Bleu, RougeL>. With all but metrics of tokens and texts,
 /// each batch is predicted as well as evaluated, so an evaluation takes about twice the time. The
 /// figures are in the log as val_accuracy and so on, in `eval`, and may choose the best checkpoint
 /// (LoopOptions::best_by). A model of classes has Accuracy if its recipe has no Metrics.
@@ -98,7 +108,9 @@ SINTER_MODEL_RULE(
 template <class... M>
 struct Metrics {
   using slot = slot::metric;
-  using rules = RuleList<detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>>;
+  using rules = RuleList<
+      detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>,
+      detail::MetricsNeedTexts<((TextMetric<M> && !RowMetric<M> && !TokenMetric<M>) || ...)>>;
   using model_rules =
       RuleList<detail::MetricsNeedClasses<M...>,
                detail::MetricsNeedClassSets<((ClassSetMetric<M> && !ClassMetric<M>) || ...)>,

@@ -28,6 +28,7 @@ struct DataTokens;     // data/objective.hpp
 struct EarlyStopping;  // stopping/early_stop.hpp
 struct Figure;         // data/unit.hpp
 struct Objective;
+struct ReplyWriting;  // evaluation/reply_writing.hpp
 struct StepFigures;
 struct Watched;  // metric/metric.hpp
 enum class Reaction : std::uint8_t;
@@ -278,6 +279,13 @@ concept StopsEarly = requires(const typename P::Options& options) {
 /// early_stop(options) returns when a loop ends before its last step (stopping/early_stop.hpp).
 SINTER_HOOK(early_stop, StopsEarly<P>, "static EarlyStopping early_stop(const Options&)");
 
+template <class P>
+concept WritesReplies = requires(const typename P::Options& options) {
+  requires std::same_as<decltype(P::writes(options)), ReplyWriting>;
+};
+/// writes(options) returns how evaluations write replies to examples (evaluation/reply_writing.hpp).
+SINTER_HOOK(writes, WritesReplies<P>, "static ReplyWriting writes(const Options&)");
+
 // ---- hooks that assist these, or describe the policy
 
 template <class P>
@@ -374,7 +382,7 @@ using ActingHooks =
              hook::after_step_hook, hook::recover_hook, hook::after_evaluation_hook,
              hook::next_batch_hook, hook::batching_hook, hook::objective_hook,
              hook::label_smoothing_hook, hook::class_weights_hook, hook::metrics_hook,
-             hook::early_stop_hook>;
+             hook::early_stop_hook, hook::writes_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =
     ActingHooks::With<hook::initial_hook, hook::headline_hook, hook::contradiction_hook,

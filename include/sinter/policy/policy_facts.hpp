@@ -22,4 +22,20 @@ constexpr bool pads_sequences() {
   return found;
 }
 
+/// True if evaluations of the recipe R write replies.
+template <class R>
+constexpr bool writes_replies() {
+  bool found = false;
+  for_each_policy(typename R::all{}, [&]<hook::WritesReplies P>(P*) { found = true; });
+  return found;
+}
+
+/// True if the recipe R has a policy in the slot of this name.
+template <class R>
+constexpr bool claims(std::string_view slot) {
+  bool found = false;
+  for_each_policy(typename R::all{}, [&]<class P>(P*) { found |= P::slot::name == slot; });
+  return found;
+}
+
 }  // namespace sinter::detail

@@ -208,6 +208,8 @@ SINTER_VALUE_HOOK(bool, reads_text, false);
 SINTER_VALUE_HOOK(std::string_view, class_names, {});
 /// `has_examples` is true if open() uses DataRequest::Training::batching.
 SINTER_VALUE_HOOK(bool, has_examples, false);
+/// `has_replies` is true if the examples of open()'s evaluation have replies (AnySource::replies()).
+SINTER_VALUE_HOOK(bool, has_replies, false);
 
 }  // namespace hook
 
@@ -226,7 +228,8 @@ auto hooks_of(std::type_identity<slot::precision>)
 auto hooks_of(std::type_identity<slot::data>)
     -> AllSlotsHooks::With<hook::open_hook, hook::tokenizer_hook, hook::prompt_hook,
                            hook::unit_hook, hook::paths_help_hook, hook::takes_tokenizer_hook,
-                           hook::reads_text_hook, hook::class_names_hook, hook::has_examples_hook>;
+                           hook::reads_text_hook, hook::class_names_hook, hook::has_examples_hook,
+                           hook::has_replies_hook>;
 template <class P>
 using HooksFor = decltype(hooks_of(std::type_identity<typename P::slot>{}));
 

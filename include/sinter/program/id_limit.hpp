@@ -33,4 +33,11 @@ constexpr bool is_encoder_decoder(const Model& predicting) {
          inputs[0].axis == 1 && inputs[1].axis == 0;
 }
 
+/// True if a model for prediction has logits of at least `tokens` tokens for what follows each sequence.
+constexpr bool writes_tokens(const Model& predicting, int tokens) {
+  if (predicting.results.empty()) return false;
+  const Local& local = predicting.local(predicting.results[0]);
+  return local.axis == pooled(0) && local.width >= tokens;
+}
+
 }  // namespace sinter::detail

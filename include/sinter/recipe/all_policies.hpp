@@ -28,16 +28,24 @@
 #include "sinter/data/tokens.hpp"
 #include "sinter/device/cpu.hpp"
 #include "sinter/device/cuda.hpp"
+#include "sinter/evaluation/evaluate.hpp"
+#include "sinter/evaluation/skip_generation.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/metric/accuracy.hpp"
+#include "sinter/metric/bleu.hpp"
+#include "sinter/metric/distinct.hpp"
 #include "sinter/metric/exact_classes.hpp"
+#include "sinter/metric/exact_match.hpp"
 #include "sinter/metric/f1.hpp"
+#include "sinter/metric/generated_length.hpp"
 #include "sinter/metric/matthews.hpp"
 #include "sinter/metric/metrics.hpp"
 #include "sinter/metric/pearson.hpp"
 #include "sinter/metric/precision.hpp"
 #include "sinter/metric/recall.hpp"
+#include "sinter/metric/rouge_l.hpp"
 #include "sinter/metric/token_accuracy.hpp"
+#include "sinter/metric/token_f1.hpp"
 #include "sinter/model/bert.hpp"
 #include "sinter/model/classifier.hpp"
 #include "sinter/model/distilbert.hpp"
@@ -96,10 +104,13 @@ using recovery =
     PolicyList<SkipSteps<>, RollBack<>, SpikeGuard<>>;  ///< all policies for steps that go wrong
 
 using metric = PolicyList<Metrics<Accuracy, F1<>, Matthews>>;  ///< all metrics
-using stopping = PolicyList<EarlyStop<>>;  ///< all policies that end a run early
+using evaluation =
+    PolicyList<Evaluate<>, SkipGeneration>;  ///< all choices of what evaluations write
+using stopping = PolicyList<EarlyStop<>>;    ///< all policies that end a run early
 
 /// All of them in one list.
-using all = Joined<model, data, batching, objective, precision, optimizer, parameters, clipping,
-                   schedule, batch, memory, parallel, device, recovery, metric, stopping>;
+using all =
+    Joined<model, data, batching, objective, precision, optimizer, parameters, clipping, schedule,
+           batch, memory, parallel, device, recovery, metric, evaluation, stopping>;
 
 }  // namespace sinter::detail::shipped

@@ -136,9 +136,8 @@ class RecipeOf : public RecipeView {
   void set_metrics() {
     constexpr bool predicts = !Plan<R>::predicting.results.empty();
     for_each_policy(All{}, [&]<hook::HasMetrics P>(P*) {
-      constexpr bool are_of_tokens = std::ranges::all_of(
-          P::metrics, [](const Metric& metric) { return metric.of_tokens != nullptr; });
-      static_assert(predicts || are_of_tokens,
+      constexpr bool are_of_rows = std::ranges::any_of(P::metrics, &Metric::is_of_rows);
+      static_assert(predicts || !are_of_rows,
                     "Sinter: Metrics: the model has no predict(). Why: metrics compare what it "
                     "predicts with the classes of the data. Fix: give the model a predict(), which "
                     "results in logits of classes (docs/add_a_model.md), or leave Metrics out.");
@@ -146,6 +145,15 @@ class RecipeOf : public RecipeView {
     });
     static constexpr std::array usual{metric_of<Accuracy>()};
     if (metrics.empty() && predicts && class_targets(plan->model)) metrics = usual;
+  }
+  static constexpr void check_writing() {
+    if constexpr (writes_replies<R>())
+      static_assert(
+          writes_tokens(Plan<R>::predicting, Data::vocabulary),
+          "Sinter: Evaluate: the model has no predict() of what follows a text. Why: replies are "
+          "written token by token, by the logits of the next one. Fix: give the model a predict() "
+          "with a logit of each token for the last row of each sequence (docs/add_a_model.md), or "
+          "leave Evaluate and the metrics of texts out.");
   }
   void set_data_facts() {
     if constexpr (Data::vocabulary > 0) data.unit = token_unit;
@@ -164,6 +172,7 @@ class RecipeOf : public RecipeView {
     require_device_of_this_build<R>();
     set_constants();
     set_metrics();
+    check_writing();
     set_data_facts();
     options = options_.list();
     policy_options = options_.pointers();
@@ -271,6 +280,12 @@ class RecipeOf : public RecipeView {
   std::optional<EarlyStopping> early_stop() const override {
     std::optional<EarlyStopping> found;
     for_each_policy(All{}, [&]<hook::StopsEarly P>(P*) { found = P::early_stop(of<P>()); });
+    return found;
+  }
+
+  std::optional<ReplyWriting> writes() const override {
+    std::optional<ReplyWriting> found;
+    for_each_policy(All{}, [&]<hook::WritesReplies P>(P*) { found = P::writes(of<P>()); });
     return found;
   }
 

@@ -9,6 +9,7 @@
 #include "sinter/comm/world.hpp"
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/data_view.hpp"
+#include "sinter/evaluation/reply_writing.hpp"
 #include "sinter/graph/names.hpp"
 #include "sinter/metric/metric.hpp"
 #include "sinter/model/hugging_face.hpp"
@@ -63,6 +64,12 @@ class RecipeView {
   /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not say.
   std::span<const Metric> metrics;
 
+  /// True if evaluations write no replies, whatever the recipe's Evaluate says, and leave its metrics of
+  /// texts out. It is of this process alone: neither checkpoints nor runs' folders have it.
+  bool skips_generation = false;
+
+  /// True if evaluations write replies and score them.
+  bool scores_replies() const;
   /// True if an evaluation counts the predictions that are right (Loss::right).
   bool counts_right() const;
 
@@ -140,6 +147,8 @@ class RecipeView {
   virtual void after_evaluation(double loss, std::span<const MetricValue> metrics) = 0;
   /// Returns when a run ends before its last step, if a policy says so.
   virtual std::optional<EarlyStopping> early_stop() const = 0;
+  /// Returns how evaluations write replies, if a policy says so.
+  virtual std::optional<ReplyWriting> writes() const = 0;
 
   // ---- data (data/data_view.hpp)
   /// Opens the data that a verb asks for.
@@ -158,7 +167,8 @@ class RecipeView {
 };
 
 /// Finds the recipe's metric of this name; none for "" or "loss", which is the validation loss.
-/// throws    ArgumentError that lists the recipe's metrics; `asks` is the option that names this one
+/// throws    ArgumentError that lists the recipe's metrics, or says that the metric needs replies and none
+///           are written (skips_generation); `asks` is the option that names this one
 const Metric* metric_named(const RecipeView& recipe, std::string_view name, std::string_view asks);
 
 /// Returns the figure of an evaluation that a policy watches: the metric of this name, or the loss for "".

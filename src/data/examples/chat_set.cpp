@@ -50,6 +50,7 @@ void ChatSet::add(const ChatTokens& chat) {
     tokens.push_back(learnt ? ~chat.ids[k] : chat.ids[k]);
     example.learnt += learnt;
   }
+  if (chat.end >= 0 && std::ranges::find(ends, chat.end) == ends.end()) ends.push_back(chat.end);
   examples.push_back(example);
   ++record_count;
   all.rows += example.rows;
@@ -105,6 +106,8 @@ std::vector<SpecialToken> ChatSet::special() const {
   all_special.push_back({"__end__", marks.end});
   return all_special;
 }
+
+std::optional<ReplyForm> ChatSet::replies() const { return reply_form(tokenizer, ends, 0); }
 
 std::uint64_t ChatSet::hash() const {
   static_assert(sizeof(Example) == 24, "it is hashed as it lies, without padding");

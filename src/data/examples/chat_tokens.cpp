@@ -101,12 +101,14 @@ ChatTokens chat_tokens(std::span<const ChatPart> parts, const Tokenizer& tokeniz
   };
   for (const ChatPart& part : parts) {
     const bool mark = part.kind == ChatPart::Kind::mark;
-    if (part.kind == ChatPart::Kind::end)
+    if (part.kind == ChatPart::Kind::end) {
       special(end_of(tokenizer, part.text), part.learnt);
-    else if (const auto id = mark ? special_of(tokenizer, part.text) : std::nullopt)
+      if (part.learnt) tokens.end = tokens.ids.back();
+    } else if (const auto id = mark ? special_of(tokenizer, part.text) : std::nullopt) {
       special(*id, part.learnt);
-    else
+    } else {
       stretch.add(part.text, part.learnt);
+    }
   }
   stretch.move_to(tokens, tokenizer);
   return tokens;

@@ -138,6 +138,11 @@ std::vector<SpecialToken> ExampleSet::special() const {
   return all_special;
 }
 
+std::optional<ReplyForm> ExampleSet::replies() const {
+  const bool are_texts = all.context_tokens == 0;
+  return reply_form(tokenizer, {mark.end}, are_texts ? bounds.rows() : bounds.label);
+}
+
 std::int64_t ExampleSet::examples_of(std::int64_t count) const {
   return std::ranges::lower_bound(examples, count, {}, &Example::record) - examples.begin();
 }

@@ -70,6 +70,7 @@ std::vector<Section> sections() {
       {"memory", table(shipped::memory{})},         {"parallel", table(shipped::parallel{})},
       {"device", table(shipped::device{})},         {"recovery", table(shipped::recovery{})},
       {"metric", table(shipped::metric{})},         {"stopping", table(shipped::stopping{})},
+      {"evaluation", table(shipped::evaluation{})},
   };
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sinter/evaluation/reply_writing.hpp"
+#include "sinter/metric/class_targets.hpp"
+#include "sinter/metric/metric.hpp"
+#include "sinter/policy/concepts.hpp"
+#include "sinter/policy/policy_facts.hpp"
+#include "sinter/program/cross_entropy.hpp"
+
+namespace sinter {
+
+/// How an evaluation chooses the tokens that it writes.
+enum class Generate : std::uint8_t {
+  greedy,  ///< always the likeliest token
+  drawn    ///< by chance, as temperature, top_k and top_p say
+};
+/// The name of a choice, as options print it.
+constexpr std::string_view name_of(Generate generate) {
+  return generate == Generate::greedy ? "greedy" : "drawn";
+}
+
+struct EvaluateOptions {
+  Generate generate = Generate::greedy;  ///< how tokens are chosen
+  std::int64_t examples = 0;  ///< number of examples that get a reply, the first ones; 0 for all
+  std::int64_t tokens = 0;    ///< maximum tokens of a reply; 0: as many as the data's may have
+  double temperature = 1;  ///< of draws: below 1 likely tokens come more often, above 1 rare ones
+  int top_k = 0;           ///< draws are from the k likeliest tokens; 0: from all
+  double top_p = 1;        ///< draws are from the likeliest tokens that reach this probability
+  std::int64_t seed = 0;   ///< of draws
+  SINTER_FIELDS((generate), (examples).at_least(0).adjustable(), (tokens).at_least(0).adjustable(),
+                (temperature).above(0).adjustable(), (top_k).at_least(0).adjustable(),
+                (top_p).above(0).at_most(1).adjustable(), (seed).at_least(0).adjustable())
+};
+
+namespace detail {
+/// True if a metric of the recipe R is of texts.
+template <class R>
+constexpr bool has_text_metric() {
+  bool found = false;
+  for_each_policy(typename R::all{}, [&]<hook::HasMetrics P>(P*) {
+    for (const Metric& metric : P::metrics) found |= metric.is_of_texts();
+  });
+  return found;
+}
+
+SINTER_RULE(
+    RepliesAreScored, has_text_metric<R>(),
+    "Evaluate: none of the recipe's metrics is of texts. Why: nothing would score the replies "
+    "that evaluations write, which take most of their time. Fix: name such metrics, as in "
+    "Metrics<Bleu, RougeL, TokenF1<>>, or leave Evaluate out.");
+SINTER_RULE(
+    DataHaveReplies, hook::has_replies<typename R::data>,
+    "Evaluate: the data have no replies. Why: an evaluation writes a reply for an example and "
+    "compares it with the example's own. Fix: data of examples, such as Dialogue, "
+    "DialoguePairs, JsonLines, Columns, or Chat whose replies alone are learnt; or leave "
+    "Evaluate and the metrics of texts out.");
+SINTER_RULE(
+    RepliesAreWrittenInOrder, !has_objective<R>(),
+    "Evaluate: the recipe has an objective that hides tokens. Why: its model learns to fill "
+    "gaps, and does not write a text from its beginning. Fix: leave the objective out, or "
+    "Evaluate and the metrics of texts.");
+SINTER_MODEL_RULE(
+    RepliesArePredictable, losses_of(model).cross_entropies > 0 && !class_targets(model),
+    "Evaluate: the model does not learn tokens. Why: a reply is written token by token, "
+    "by the logits of the next one. Fix: a model of tokens, such as Gpt2 or Seq2Seq; "
+    "or leave Evaluate and the metrics of texts out.");
+}  // namespace detail
+
+/// Evaluations that write: beside the loss, the model replies to examples of the validation set, and the
+/// recipe's metrics of texts score the replies. Evaluate<{.examples = 200}> replies to the first 200,
+/// greedily. A reply ends as the data's replies do, or after `tokens` tokens. The text that it is compared
+/// with is that of the example, as far as the data's limits leave it. Draws of an example depend only on
+/// `seed` and on its number in the set. --skip-generation leaves all this out.
+template <EvaluateOptions O = {}>
+struct Evaluate {
+  using slot = slot::evaluation;
+  using Options = EvaluateOptions;
+  using rules =
+      RuleList<detail::RepliesAreScored, detail::DataHaveReplies, detail::RepliesAreWrittenInOrder>;
+  using model_rules = RuleList<detail::RepliesArePredictable>;
+  static constexpr Options options = O;
+
+  static ReplyWriting writes(const Options& o) {
+    const bool draws = o.generate == Generate::drawn;
+    return {.examples = o.examples,
+            .tokens = o.tokens,
+            .temperature = draws ? o.temperature : 0,
+            .top_k = o.top_k,
+            .top_p = o.top_p,
+            .seed = std::uint64_t(o.seed)};
+  }
+  static constexpr Contradiction contradiction(const Options& o) {
+    if (o.generate == Generate::greedy && (o.temperature != 1 || o.top_k != 0 || o.top_p != 1))
+      return {"a temperature, top_k or top_p has no effect on replies that are not drawn",
+              "leave it out, or set generate to Generate::drawn in the recipe"};
+    return {};
+  }
+};
+
+}  // namespace sinter

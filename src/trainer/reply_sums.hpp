@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The replies that an evaluation writes, and the sums of the metrics that score them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "sinter/data/any_source.hpp"
+#include "sinter/metric/metric.hpp"
+#include "sinter/metric/text_sums.hpp"
+#include "sinter/trainer/core.hpp"
+#include "trainer/write_replies.hpp"
+
+namespace sinter::detail {
+
+/// Writes replies to the examples of an evaluation, if the recipe's metrics need some, and keeps sums of them.
+class ReplySums {
+ public:
+  /// throws    ArgumentError if replies are needed, and the source does not say what they are
+  ReplySums(TrainerCore& trainer, const AnySource& data);
+
+  /// True if all processes write all replies together, so that each needs whole batches.
+  bool are_together() const { return together_; }
+  /// Writes replies to the examples of a batch, as far as this process has them and more are wanted.
+  /// throws    what write_replies() throws; other processes then lose this rank
+  void add(const HostBatch& batch);
+  /// Adds the sums of all processes.
+  void sum_over_processes();
+  /// The figure of a metric by its number in the recipe.
+  /// requires  it is of texts, and replies are written
+  double value(std::size_t metric) const;
+
+ private:
+  void write(const HostBatch& batch, int first, int last);
+  void request(const HostBatch& batch, int sequence);
+  void score(const TokensOfReply& reply, std::vector<std::int32_t>& reference);
+
+  TrainerCore& trainer_;
+  std::span<const Metric> metrics_;
+  ReplyWriting writing_;
+  ReplyForm form_;
+  bool needed_ = false, together_ = false;
+  std::int64_t seen_ = 0;       // sequences of earlier batches
+  std::vector<TextSums> sums_;  // of each metric, also of others than texts
+  std::vector<ReplyRequest> requests_;
+  std::vector<std::vector<std::int32_t>> references_;  // of the requests
+};
+
+}  // namespace sinter::detail
