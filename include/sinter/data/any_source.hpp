@@ -13,8 +13,8 @@ namespace detail {
 [[noreturn]] void refuse_to_end();
 }  // namespace detail
 
-/// Holds any data source and is one itself (DataSource), so that code that takes batches need not be
-/// a template. A policy of data hands its sources over as this (OpenedData).
+/// Holds any data source and is one itself (DataSource), so that code that takes batches need not
+/// be a template. A policy of data hands its sources over as this (OpenedData).
 class AnySource {
  public:
   /// Takes a data source; anything else is a compile error that names the member it lacks. `kept`
@@ -39,8 +39,8 @@ class AnySource {
   /// Sets where the held source ends (EndingSource).
   /// throws    ArgumentError if it cannot be told where to end, or cannot end exactly there
   std::string end_at(SourceEnd end) { return held_->end_at(end); }
-  /// Returns the number of batches until the end that end_at() has set. It draws them all, and restores
-  /// the state.
+  /// Returns the number of batches until the end that end_at() has set. It draws them all, and
+  /// restores the state.
   /// throws    ArgumentError if there is no such end, or the source does not divide
   std::int64_t batches_left();
   /// Draws the next batch (DividedSource).

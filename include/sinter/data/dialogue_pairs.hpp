@@ -34,11 +34,11 @@ SINTER_RULE(StartIsInTheVocabulary, O.start < O.vocabulary,
 }  // namespace detail
 
 /// Dialogues, whose replies are learnt by a model with an encoder and a decoder, from files as for
-/// Dialogue. Every turn but the first is an example: the encoder reads the turns before it, and their
-/// end, on axis 1; the decoder writes it on axis 0. PairedExamples describes a batch. Texts are
-/// bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held out. A
-/// policy of the slot batching makes batches, and pads only replies, because the decoder sees all
-/// rows of the encoder.
+/// Dialogue. Every turn but the first is an example: the encoder reads the turns before it, and
+/// their end, on axis 1; the decoder writes it on axis 0. PairedExamples describes a batch. Texts
+/// are bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held
+/// out. A policy of the slot batching makes batches, and pads only replies, because the decoder
+/// sees all rows of the encoder.
 template <DialoguePairsOptions O = {}>
 struct DialoguePairs {
   using slot = slot::data;

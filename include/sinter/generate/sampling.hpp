@@ -75,9 +75,9 @@ void check_sampling(const SamplingOptions& options, int tokens);
 void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options);
 
 /// Draws a token by temperature, top_k, top_p, min_p and typical_p, as a pure function of its
-/// arguments. `position` is the index of the draw: each has a random number of its own (SplitMix64),
-/// so that a text can be continued. Of two equal logits, the lower token counts as likelier. A logit
-/// of minus infinity forbids its token.
+/// arguments. `position` is the index of the draw: each has a random number of its own
+/// (SplitMix64), so that a text can be continued. Of two equal logits, the lower token counts as
+/// likelier. A logit of minus infinity forbids its token.
 /// throws    ArgumentError if an option is out of range; NonFiniteError if a logit is NaN or plus
 ///           infinity, or if all tokens are forbidden
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);

@@ -72,7 +72,8 @@ inline constexpr int max_rotary_width = 8192;
 /// table(p, i) = a cos(p θ_i) and table(p, d / 2 + i) = a sin(p θ_i) for each position p of the
 /// longest sequence, with θ_i the angle of number i. The factor a is yarn's, and 1 without yarn.
 /// Both are rounded once from double precision. table: at least one row for each position × d. d is
-/// even and at most max_rotary_width, and not 2 with dynamic scaling. Further rows stay as they are.
+/// even and at most max_rotary_width, and not 2 with dynamic scaling. Further rows stay as they
+/// are.
 template <class S>
 void rotary_table(Stream& stream, const Rotary& rotary, Sequences sequences, Tensor<S> table);
 

@@ -15,9 +15,9 @@ struct F1Options {
   F1Average average = F1Average::macro;  ///< how classes are averaged
 };
 
-/// F1 = 2 right / (predicted + actual), the harmonic mean of precision and recall; 0 for a class without a
-/// right row (scikit-learn's f1_score with zero_division = 0). Its name is f1_macro, f1_micro or
-/// f1_weighted.
+/// F1 = 2 right / (predicted + actual), the harmonic mean of precision and recall; 0 for a class
+/// without a right row (scikit-learn's f1_score with zero_division = 0). Its name is f1_macro,
+/// f1_micro or f1_weighted.
 template <F1Options O = {}>
 struct F1 {
   static constexpr std::string_view name = O.average == F1Average::macro   ? "f1_macro"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slot `metric`: figures of an evaluation beside the loss. What they count are sums, so that they are
-// exact over batches and ranks; the figure is formed once, at the end.
+// The slot `metric`: figures of an evaluation beside the loss. What they count are sums, so that
+// they are exact over batches and ranks; the figure is formed once, at the end.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -20,8 +20,8 @@ struct metric {
 };
 }  // namespace slot
 
-/// What a model predicts for rows of which each has a class, or for sequences of which each has one. Rows
-/// without a class are left out.
+/// What a model predicts for rows of which each has a class, or for sequences of which each has
+/// one. Rows without a class are left out.
 struct ClassifiedRows {
   int classes;                           ///< number of classes
   std::span<const std::int32_t> actual;  ///< the class of each row
@@ -34,8 +34,8 @@ struct ClassifiedRows {
 ///   name               what it is called in logs, files and flags: small letters, digits and '_'
 ///   greater_is_better  true if a larger figure is a better one
 ///   sums(classes)      the number of sums that it keeps, at least 1
-///   add(rows, sums)    adds rows to the sums. A sum of two parts must be the sum of the whole: counts are,
-///                      means are not
+///   add(rows, sums)    adds rows to the sums. A sum of two parts must be the sum of the whole:
+///                      counts are, means are not
 ///   value(sums, classes)  the figure by the sums of all rows; NaN if there is none
 template <class M>
 concept ClassMetric =
@@ -48,8 +48,8 @@ concept ClassMetric =
       { M::value(all, classes) } -> std::same_as<double>;
     };
 
-/// A metric of tokens, or of other ids that the loss predicts row by row: an empty type with the members
-/// below. Sinter counts beside the loss, so no logits are kept.
+/// A metric of tokens, or of other ids that the loss predicts row by row: an empty type with the
+/// members below. Sinter counts beside the loss, so no logits are kept.
 ///   name               as of a ClassMetric; so is greater_is_better
 ///   value(right, all)  the figure: of `all` targets, `right` have the largest logit of their row
 template <class M>

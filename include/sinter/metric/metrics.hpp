@@ -65,11 +65,12 @@ SINTER_MODEL_RULE(
     "LinearCrossEntropy, LinearBiasCrossEntropy or CrossEntropy.");
 }  // namespace detail
 
-/// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>> of a model of classes, or
-/// Metrics<TokenAccuracy> of one of tokens. With metrics of classes, each batch is predicted as well as
-/// evaluated, so an evaluation takes about twice the time. The figures are in the log as
-/// val_accuracy and so on, in `eval`, and may choose the best checkpoint (LoopOptions::best_by). A model of
-/// classes has Accuracy if its recipe has no Metrics. docs/add_a_metric.md has one of your own.
+/// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>> of a model of classes,
+/// or Metrics<TokenAccuracy> of one of tokens. With metrics of classes, each batch is predicted as
+/// well as evaluated, so an evaluation takes about twice the time. The figures are in the log as
+/// val_accuracy and so on, in `eval`, and may choose the best checkpoint (LoopOptions::best_by). A
+/// model of classes has Accuracy if its recipe has no Metrics. docs/add_a_metric.md has one of your
+/// own.
 template <class... M>
 struct Metrics {
   using slot = slot::metric;

@@ -169,12 +169,12 @@ HuggingFace files_of(const BertOptions& o, std::size_t master_bytes);
 
 /// BERT, an encoder: each row attends to its whole sequence, norms follow the residual sums, and
 /// GELU is the exact one. Names and initial values are Hugging Face's. Without `labels` it predicts
-/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class,
-/// several classes or numbers of each sequence from its first row (BertForSequenceClassification),
-/// or the class of each token (BertForTokenClassification), as `label_kind` says. Sequences have
-/// their own lengths, so there is neither padding nor an attention mask. Where only first rows are
-/// read, the last block computes only these. A prediction is the logits of each row, or the logits
-/// or numbers of each sequence.
+/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the
+/// class, several classes or numbers of each sequence from its first row
+/// (BertForSequenceClassification), or the class of each token (BertForTokenClassification), as
+/// `label_kind` says. Sequences have their own lengths, so there is neither padding nor an
+/// attention mask. Where only first rows are read, the last block computes only these. A prediction
+/// is the logits of each row, or the logits or numbers of each sequence.
 template <BertOptions O = {}>
 struct Bert {
   using slot = slot::model;

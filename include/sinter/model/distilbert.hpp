@@ -122,7 +122,8 @@ struct TokenLogits {
   }
 };
 
-/// The logits of classes, or the numbers, of each sequence by its first row, [CLS], or of each token.
+/// The logits of classes, or the numbers, of each sequence by its first row, [CLS], or of each
+/// token.
 template <DistilBertOptions O, int W = O.width>
 struct Classifier {
   static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
@@ -158,11 +159,11 @@ HuggingFace files_of(const DistilBertOptions& o, std::size_t master_bytes);
 
 /// DistilBERT: BERT with half of the layers, without token types and without a pooler. Names and
 /// initial values are Hugging Face's. Without `labels` it predicts masked tokens
-/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class, several
-/// classes or numbers of each sequence from its first row (DistilBertForSequenceClassification), or
-/// the class of each token (DistilBertForTokenClassification), as `label_kind` says. It trains as
-/// any other model, without a teacher. A prediction is the logits of each row, or the logits or
-/// numbers of each sequence.
+/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class,
+/// several classes or numbers of each sequence from its first row
+/// (DistilBertForSequenceClassification), or the class of each token
+/// (DistilBertForTokenClassification), as `label_kind` says. It trains as any other model, without
+/// a teacher. A prediction is the logits of each row, or the logits or numbers of each sequence.
 template <DistilBertOptions O = {}>
 struct DistilBert {
   using slot = slot::model;

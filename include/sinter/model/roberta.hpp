@@ -17,8 +17,8 @@
 
 namespace sinter {
 
-/// Options of Roberta. The defaults are RoBERTa base; RoBERTa large has 24 layers, 16 heads, a width
-/// of 1024 and 4096 hidden features.
+/// Options of Roberta. The defaults are RoBERTa base; RoBERTa large has 24 layers, 16 heads, a
+/// width of 1024 and 4096 hidden features.
 struct RobertaOptions {
   int layers = 12;         ///< transformer blocks
   int heads = 12;          ///< attention heads in each block; must divide the width
@@ -118,12 +118,13 @@ HuggingFace files_of(const RobertaOptions& o, std::size_t master_bytes);
 }  // namespace roberta
 }  // namespace detail
 
-/// RoBERTa: BERT's blocks, without a pooler, with all tokens of one type, and positions counted from
-/// behind the id of padding. Names and initial values are Hugging Face's. Without `labels` it
-/// predicts masked tokens (RobertaForMaskedLM; use the objective MaskedLm). With `labels` it predicts
-/// the class, several classes or numbers of each sequence from its first row, as `label_kind` says
-/// (RobertaForSequenceClassification; give LabelledText .marks = TextMarks::roberta). A prediction is
-/// the logits of each row, or the logits or numbers of each sequence.
+/// RoBERTa: BERT's blocks, without a pooler, with all tokens of one type, and positions counted
+/// from behind the id of padding. Names and initial values are Hugging Face's. Without `labels` it
+/// predicts masked tokens (RobertaForMaskedLM; use the objective MaskedLm). With `labels` it
+/// predicts the class, several classes or numbers of each sequence from its first row, as
+/// `label_kind` says (RobertaForSequenceClassification; give LabelledText .marks =
+/// TextMarks::roberta). A prediction is the logits of each row, or the logits or numbers of each
+/// sequence.
 template <RobertaOptions O = {}>
 struct Roberta {
   using slot = slot::model;

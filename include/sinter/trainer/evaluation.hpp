@@ -21,8 +21,8 @@ struct Evaluation {
   std::optional<ExampleCounts> examples{};
 };
 
-/// Evaluates the rest of a source, and predicts each of its batches if the recipe has metrics. If ranks
-/// are processes, each reads its part, and all get the same result.
+/// Evaluates the rest of a source, and predicts each of its batches if the recipe has metrics. If
+/// ranks are processes, each reads its part, and all get the same result.
 ///   stop      asked before each batch; if it returns true, there is no result
 ///   on_batch  called after each batch with the number of predictions so far
 std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,

@@ -56,7 +56,8 @@ class RecipeView {
   std::string_view watches;
   /// Weights of the classes in the loss of training; empty if all are 1.
   std::span<const double> class_weights;
-  /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not say.
+  /// What an evaluation says beside the loss; Accuracy for a model of classes whose recipe does not
+  /// say.
   std::span<const Metric> metrics;
 
   /// True if an evaluation counts the predictions that are right (Loss::right).
@@ -83,8 +84,8 @@ class RecipeView {
     std::string_view slot;        ///< the slot of the policy
     Contradiction contradiction;  ///< empty if its options fit together
   };
-  /// Returns all policies that may have such options, with `steps` as the horizon of a schedule that
-  /// states none; 0: that is not looked at.
+  /// Returns all policies that may have such options, with `steps` as the horizon of a schedule
+  /// that states none; 0: that is not looked at.
   virtual std::vector<Combination> combinations(std::int64_t steps = 0) const = 0;
   /// Returns lines in which policies report choices.
   virtual std::vector<std::string> notes() const = 0;
@@ -154,10 +155,12 @@ class RecipeView {
 };
 
 /// Finds the recipe's metric of this name; none for "" or "loss", which is the validation loss.
-/// throws    ArgumentError that lists the recipe's metrics; `asks` is the option that names this one
+/// throws    ArgumentError that lists the recipe's metrics; `asks` is the option that names this
+///           one
 const Metric* metric_named(const RecipeView& recipe, std::string_view name, std::string_view asks);
 
-/// Returns the figure of an evaluation that a policy watches: the metric of this name, or the loss for "".
+/// Returns the figure of an evaluation that a policy watches: the metric of this name, or the loss
+/// for "".
 /// throws    ArgumentError if the recipe or the evaluation does not have it
 Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
                   std::span<const MetricValue> metrics);
