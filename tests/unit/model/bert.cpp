@@ -130,7 +130,8 @@ struct AllRows {
   using slot = sinter::slot::model;
   static constexpr void trace(auto& g) {
     auto x = pooled_rows(g);
-    g.result(g.unit("classifier", bert::ClassifierLoss<O>{}, x, g.targets(pooled(0))));
+    g.result(g.unit("classifier", encoder::ClassifierLoss<O, bert::Classifier<O>>{}, x,
+                    g.targets(pooled(0))));
   }
   static constexpr void predict(auto& g) {
     g.result(g.unit("classifier", bert::Classifier<O>{}, pooled_rows(g)));
@@ -145,8 +146,9 @@ struct AllRows {
   static constexpr Value<O.width> pooled_rows(auto& g) {
     auto tokens = g.tokens();
     auto x = g.unit("bert.embeddings", bert::Embed<O>{}, tokens, g.tokens());
-    return g.unit("bert.pooler", Pooler{},
-                  g.repeat(O.layers, "bert.encoder.layer", bert::Block<O>{}, x));
+    return g.unit(
+        "bert.pooler", Pooler{},
+        g.repeat(O.layers, "bert.encoder.layer", encoder::Block<O, bert::BlockParts<O>>{}, x));
   }
 };
 
