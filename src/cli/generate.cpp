@@ -104,10 +104,10 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   const Tokenizer tokenizer = tokenizer_of_model(*recipe, a);
   Prompt prompt = recipe->prompt(tokenizer, a.prompt);
-  set_ends(prompt, *recipe, a);
+  const hugging_face::Origin origin = origin_of(*a.weights);
+  set_ends(prompt, *recipe, a, origin);
   SamplingFlags flags = a.sampling;
   flags.seed = a.seed;
-  const hugging_face::Origin origin = origin_of(*a.weights);
   const Sampling sampling = sampling_by(
       flags,
       origin.generation.is_null() ? hugging_face::generation_of(origin.config) : origin.generation,
