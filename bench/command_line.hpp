@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <thread>
 
@@ -51,5 +52,13 @@ class CommandLine : public CLI::App {
   /// The command line as it was typed, without the folder of the program.
   const std::string& typed() const { return words; }
 };
+
+/// The main function of a bench: says what it has thrown.
+inline int main_of(int argc, char** argv, int (*run_bench)(int, char**)) try {
+  return run_bench(argc, argv);
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "error: %s\n", e.what());
+  return 1;
+}
 
 }  // namespace sinter::detail::bench

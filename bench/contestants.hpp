@@ -169,15 +169,13 @@ inline void contest(std::string_view word, const Contest& w, int threads) {
 }
 /// main() of a bench of these contestants: runs one of them, or the bench.
 inline int main_of_contest(int argc, char** argv, int (*run_bench)(int, char**)) {
-  try {
-    if (argc != 5 || std::string_view(argv[1]) != "--contestant") return run_bench(argc, argv);
+  if (argc != 5 || std::string_view(argv[1]) != "--contestant")
+    return main_of(argc, argv, run_bench);
+  return main_of(argc, argv, [](int, char** words) {
     obey_avx2();
-    contest(argv[2], works().at(std::stoul(argv[3])), std::stoi(argv[4]));
+    contest(words[2], works().at(std::stoul(words[3])), std::stoi(words[4]));
     return 0;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
-    return 1;
-  }
+  });
 }
 
 }  // namespace sinter::detail::bench

@@ -22,8 +22,8 @@ struct ArgumentError : Error {
   using Error::Error;
 };
 
-/// Ranks cannot continue, because one of them has died, hangs, or does not do what the others do. what()
-/// names it, its process and its host, and in a step the instruction that waited for it.
+/// Ranks cannot continue, because one of them has died, hangs, or does not do what the others do.
+/// what() names it, its process and its host, and in a step the instruction that waited for it.
 struct RankError : Error {
   using Error::Error;
 };

@@ -1,80 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/flags.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "base/nearest.hpp"
 #include "cli/sampling_flags.hpp"
+#include "cli/word_flags.hpp"
 
 namespace sinter::detail::cli {
 namespace {
-
-/// A number of passes or examples, whose products fit into 64 bits.
-std::int64_t data_count(const Given& given) {
-  constexpr double most = 1e12;
-  return number_of<std::int64_t>(given.flag, given.texts.front(),
-                                 Range().at_least(1).at_most(most));
-}
-
-void set_order(Arguments& a, const Given& given) {
-  static constexpr std::array<std::string_view, 2> words{"shuffled", "sequential"};
-  const std::string& word = given.texts.front();
-  if (word != words[0] && word != words[1])
-    throw UsageError(
-        fmt::format("--order takes shuffled or sequential, not '{}'; the nearest is "
-                    "'{}'.",
-                    word, nearest(word, words)));
-  a.order = word == words[0] ? Order::shuffled : Order::sequential;
-}
-
-void set_special_tokens(Arguments& a, const Given& given) {
-  const std::string& word = given.texts.front();
-  if (word != "on" && word != "off")
-    throw UsageError(fmt::format("--special-tokens takes on or off, not '{}'.", word));
-  a.special_tokens = word == "on";
-}
-
-void set_resume(Arguments& a, const Given& given) {
-  const std::string& word = given.texts.front();
-  if (!word.empty() && word != "auto")
-    throw UsageError(fmt::format("--resume takes auto, or nothing, not '{}'.", word));
-  a.resume = true;
-  a.resume_or_begin = !word.empty();
-}
-
-void set_shard_size(Arguments& a, const Given& given) {
-  std::string size = given.texts.front();
-  try {
-    size = CLI::AsSizeValue(true)(size).empty()
-               ? size
-               : "";  // the conversion replaces the text by a number of bytes
-  } catch (const CLI::Error&) {
-    size.clear();
-  }
-  if (size.empty())
-    throw UsageError(
-        fmt::format("--max-shard-size takes a number of bytes, or one with a unit, "
-                    "such as 500MB or 5GB, not '{}'.",
-                    given.texts.front()));
-  a.shard_bytes = number_of<std::uint64_t>(given.flag, size, 1);
-}
-
-void set_dtype(Arguments& a, const Given& given) {
-  static constexpr std::array<std::string_view, 4> words{"float32", "bfloat16", "float16",
-                                                         "float64"};
-  static constexpr std::array types{Dtype::f32, Dtype::bf16, Dtype::f16, Dtype::f64};
-  const std::string& word = given.texts.front();
-  const auto found = std::ranges::find(words, word);
-  if (found == words.end())
-    throw UsageError(
-        fmt::format("--dtype takes float32, bfloat16, float16 or float64, not '{}'; the nearest is "
-                    "'{}'.",
-                    word, nearest(word, words)));
-  a.dtype = types[std::size_t(found - words.begin())];
-}
 
 constexpr Flag most_flags[] = {
     {"--config", "FILE",
@@ -372,47 +307,5 @@ static_assert(rows_have_flags_only(std::make_index_sequence<std::size(verb_rows)
 }  // namespace
 
 std::span<const Flag> all_flags() { return flags; }
-
-bool Flag::takes_number() const {
-  constexpr std::string_view numbers[] = {"N", "K",       "M",      "P",    "T",
-                                          "X", "SECONDS", "FACTOR", "GB/S", "MICROSECONDS"};
-  return std::ranges::find(numbers, value) != std::end(numbers);
-}
-
-std::string Flag::negative() const {
-  constexpr std::string_view no = "--no-";
-  const bool is_switch = value.empty() || optional();
-  if (!is_switch || old || name == "--print-config") return "";
-  if (name.starts_with(no)) return "--" + std::string(name.substr(no.size()));
-  return std::string(no) + std::string(name.substr(2));
-}
-
-const Flag* find_flag(std::string_view name) {
-  const auto found = std::ranges::find(flags, name, &Flag::name);
-  return found == flags.end() ? nullptr : &*found;
-}
-
-const Flag* find_negative(std::string_view name) {
-  const auto found = std::ranges::find(flags, name, &Flag::negative);
-  return name.empty() || found == flags.end() ? nullptr : &*found;
-}
-
-const Option* find_option(const RecipeView& recipe, std::string_view name) {
-  for (const Option& option : recipe.options)
-    if ("--" + option.dotted() == name) return &option;
-  return nullptr;
-}
-
-std::string verbs_with(const std::function<bool(Verb)>& has) {
-  std::vector<std::string_view> names;
-  for (const VerbRow& row : verb_rows)
-    if (has(row.verb)) names.push_back(row.name);
-  std::string text;
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    if (n > 0) text += n + 1 == names.size() ? " and " : ", ";
-    text += names[n];
-  }
-  return text;
-}
 
 }  // namespace sinter::detail::cli

@@ -67,17 +67,17 @@ Asking::Asking(std::shared_ptr<RecipeView> recipe, const Arguments& arguments)
     : recipe_(std::move(recipe)),
       arguments_(arguments),
       tokenizer_(tokenizer_of_model(*recipe_, arguments)),
-      flags_(arguments.sampling) {
+      flags_(arguments.sampling),
+      origin_(origin_of(*arguments.weights)) {
   flags_.seed = arguments.seed;
-  const hugging_face::Origin origin = origin_of(*arguments.weights);
-  generation_ =
-      origin.generation.is_null() ? hugging_face::generation_of(origin.config) : origin.generation;
+  generation_ = origin_.generation.is_null() ? hugging_face::generation_of(origin_.config)
+                                             : origin_.generation;
 }
 
 Asked Asking::ask(const std::string& text) const {
   Asked asked{text, {.prompt = recipe_->prompt(tokenizer_, text)}, {}};
   GenerationRequest& request = asked.request;
-  set_ends(request.prompt, *recipe_, arguments_);
+  set_ends(request.prompt, *recipe_, arguments_, origin_);
   asked.sampling = sampling_by(flags_, generation_, request.prompt, recipe_->plan->vocabulary);
   request.tokens = asked.sampling.tokens;
   if (request.prompt.reply > 0)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/arguments.hpp"
+#include "cli/origin.hpp"
 #include "cli/sampling.hpp"
 #include "cli/stop_texts.hpp"
 #include "cli/text_writer.hpp"
@@ -65,6 +66,7 @@ class Asking {
   const Arguments& arguments_;
   const Tokenizer tokenizer_;
   SamplingFlags flags_;
+  const hugging_face::Origin origin_;
   nlohmann::ordered_json generation_;  // the model's generation_config.json
 };
 

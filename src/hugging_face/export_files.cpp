@@ -23,10 +23,6 @@ constexpr std::array<std::string_view, 5> not_carried{"_name_or_path", "auto_map
 constexpr std::array<std::string_view, 5> of_origin{"initializer_range", "init_std", "bos_token_id",
                                                     "eos_token_id", "pad_token_id"};
 
-bool is_one_of(std::string_view key, const auto& keys) {
-  return std::ranges::find(keys, key) != keys.end();
-}
-
 bool has(const Json& json, const std::string& key) {
   const auto found = json.find(key);
   return found != json.end() && !found->is_null();

@@ -194,4 +194,10 @@ GenerationConfig read_generation_config(const nlohmann::ordered_json& json) {
   return config;
 }
 
+std::vector<std::int32_t> read_ends(const nlohmann::ordered_json& json) {
+  GenerationConfig config;
+  Reader(json, config).tokens("eos_token_id", config.ends);
+  return config.ends;
+}
+
 }  // namespace sinter::detail::hugging_face

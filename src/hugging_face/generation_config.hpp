@@ -34,4 +34,9 @@ struct GenerationConfig {
 /// throws    FileError, with the key, what it is and what it must be, if a value is of another type
 GenerationConfig read_generation_config(const nlohmann::ordered_json& json);
 
+/// The tokens that end a text by eos_token_id alone, of a generation_config.json or a config.json;
+/// none if the key is absent or null.
+/// throws    FileError, as above
+std::vector<std::int32_t> read_ends(const nlohmann::ordered_json& json);
+
 }  // namespace sinter::detail::hugging_face

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// BertConfig and DistilBertConfig of transformers, and the options of Bert and DistilBert.
+// BertConfig, DistilBertConfig and RobertaConfig of transformers, and the options of Bert, DistilBert
+// and Roberta.
 #include "sinter/model/bert.hpp"
 
 #include "model/config_keys.hpp"
 #include "sinter/model/distilbert.hpp"
+#include "sinter/model/roberta.hpp"
 
 namespace sinter::detail {
 
-/// Returns the number of parameters of either model; only Bert has `types`.
-static double parameters_of(const auto& o, double types) {
-  const double w = o.width, embedded = double(o.vocabulary) + o.positions + types + 2;
+/// Returns the number of parameters of a model. `more`: rows of tables beside vocabulary and
+/// positions.
+static double parameters_of(const auto& o, double more) {
+  const double w = o.width, embedded = double(o.vocabulary) + o.positions + more + 2;
   const double block = 4 * w * w + 2 * w * o.hidden + 9 * w + o.hidden;
   const double head = o.labels > 0 ? o.labels * (w + 1) : 2 * w + o.vocabulary;
   const bool of_tokens = o.label_kind == LabelKind::class_of_token;  // without a layer before it
@@ -23,15 +26,17 @@ static std::string ending_of(const auto& o) {
                                                    : "ForSequenceClassification";
 }
 
-void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
-  const bool classifies = o.labels > 0;
-  keys.named("Bert" + ending_of(o), "bert");
+/// The sizes of a model, as BertConfig and RobertaConfig name them.
+static void walk_sizes(hugging_face::ConfigKeys& keys, auto& o) {
   keys.whole("vocab_size", o.vocabulary);
   keys.whole("hidden_size", o.width);
   keys.whole("num_hidden_layers", o.layers);
   keys.whole("num_attention_heads", o.heads);
   keys.whole("intermediate_size", o.hidden);
-  keys.whole("max_position_embeddings", o.positions, Range().at_least(classifies ? 3 : 1));
+}
+/// The keys of both behind that of the positions.
+static void walk_rest(hugging_face::ConfigKeys& keys, auto& o) {
+  const bool classifies = o.labels > 0;
   keys.whole("type_vocab_size", o.types);
   keys.only("hidden_act", std::string("gelu"));
   keys.only("position_embedding_type", std::string("absolute"));
@@ -45,9 +50,30 @@ void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
   if (classifies) keys.labels(o.labels, o.label_kind);
   keys.reads_only("is_decoder", false);
   keys.divides("num_attention_heads", o.heads, "hidden_size", o.width);
+}
+
+void hugging_face::walk(ConfigKeys& keys, BertOptions& o) {
+  const bool classifies = o.labels > 0;
+  keys.named("Bert" + ending_of(o), "bert");
+  walk_sizes(keys, o);
+  keys.whole("max_position_embeddings", o.positions, Range().at_least(classifies ? 3 : 1));
+  walk_rest(keys, o);
   // MaskedLm prepares batches without types.
   o.pairs = o.types >= 2 && (classifies || !keys.has_tokenizer);
   keys.parameters = parameters_of(o, o.types);
+}
+
+void hugging_face::walk(ConfigKeys& keys, RobertaOptions& o) {
+  keys.named("Roberta" + ending_of(o), "roberta");
+  walk_sizes(keys, o);
+  // transformers counts the rows of the table, also those before the first position.
+  int rows = o.positions + o.pad + 1;
+  keys.whole("pad_token_id", o.pad, Range().at_least(0).below(o.vocabulary));
+  keys.whole("max_position_embeddings", rows,
+             Range().at_least(std::int64_t(o.pad) + 1 + (o.labels > 0 ? 3 : 1)));
+  if (keys.file()) o.positions = rows - o.pad - 1;
+  walk_rest(keys, o);
+  keys.parameters = parameters_of(o, double(o.pad) + 1 + o.types);
 }
 
 void hugging_face::walk(ConfigKeys& keys, DistilBertOptions& o) {
@@ -115,6 +141,18 @@ HuggingFace distilbert::files_of(const DistilBertOptions& o, std::size_t master_
     files.heads = {{"classifier."}, {"pre_classifier."}, {"vocab_"}};
   if (o.labels == 0)
     files.aliases = {{"vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}};
+  return files;
+}
+
+HuggingFace roberta::files_of(const RobertaOptions& o, std::size_t master_bytes) {
+  HuggingFace files{hugging_face::entries_of(o, master_bytes),
+                    "roberta.",
+                    {"embeddings.position_ids"},
+                    {},
+                    {{"roberta.pooler."}, {"classifier."}, {"lm_head."}}};
+  if (o.labels == 0)
+    files.aliases = {{"lm_head.decoder.weight", "roberta.embeddings.word_embeddings.weight"},
+                     {"lm_head.decoder.bias", "lm_head.bias"}};
   return files;
 }
 

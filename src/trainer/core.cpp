@@ -6,20 +6,18 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
-#include <thread>
 
 #include "hardware/processors.hpp"
-#include "run/batch_check.hpp"
 #include "run/rank_error.hpp"
-#include "sinter/base/with_element.hpp"
 #include "sinter/comm/communicator.hpp"
 #include "sinter/error.hpp"
 #include "sinter/hardware/available.hpp"
 #include "sinter/hardware/offload_memory.hpp"
 #include "sinter/hardware/stream.hpp"
-#include "sinter/recipe/savings.hpp"
+#include "trainer/batch_work.hpp"
 #include "trainer/pinned.hpp"
 #include "trainer/rank_threads.hpp"
+#include "trainer/resources.hpp"
 #include "trainer/world.hpp"
 
 namespace sinter {
@@ -48,76 +46,6 @@ void check_split(const RecipeView& recipe) {
         "Make batch.global a multiple of {}.",
         global, ranks, micro, micro * ranks));
   recipe.check_batches();
-}
-
-/// Returns the number of threads: as requested, or one for each processor that this process may use,
-/// shared equally by `processes`.
-int threads_of(const TrainerSettings& settings, int processes) {
-  constexpr int each = 16;
-  const int processors = std::max(1, int(std::thread::hardware_concurrency()));
-  if (settings.threads < 0)
-    throw ArgumentError(
-        fmt::format("{} threads were asked for; use 0 for all processors, or a positive number.",
-                    settings.threads));
-  if (settings.threads > each * processors)
-    throw ArgumentError(fmt::format(
-        "{} threads were asked for, and there are {} processors here. More than one thread for "
-        "each only waits; at most {} are started.",
-        settings.threads, processors, each * processors));
-  return settings.threads == 0 ? std::max(1, usable_processors() / processes) : settings.threads;
-}
-
-std::string gibibytes(std::int64_t bytes) {
-  return fmt::format("{:.1f} GiB", double(bytes) / (1 << 30));
-}
-
-/// Returns a sentence on the cheapest change that makes a plan fit into `bytes`.
-std::string way_to_fit(const RecipeView& recipe, std::int64_t bytes) {
-  std::vector<Saving> list = savings(*recipe.plan, recipe.alternatives());
-  std::erase_if(list, [&](const Saving& s) { return s.cost == 0 || s.total > bytes; });
-  const auto cheapest = std::ranges::min_element(list, {}, &Saving::cost);
-  if (cheapest == list.end())
-    return "Use a smaller model, micro-batch or context, or a machine with more; `describe` says "
-           "what the memory is for.";
-  return fmt::format(
-      "It would fit with this change to the recipe: {} ({}); `describe` lists others.",
-      cheapest->technique, gibibytes(cheapest->total));
-}
-
-/// Returns the library that multiplies for the recipe's layers. This opens the library, so that its
-/// memory counts as taken.
-kernel::MatmulLibrary library_of(const PlanView& plan) {
-  kernel::MatmulLibrary library{};
-  with_element(plan.model.sizes.element[int(Type::compute)],
-               [&]<class T>(T) { library = kernel::matmul_library<T>(plan.matmul_inputs); });
-  return library;
-}
-
-/// The memory that the ranks of a process need.
-struct Need {
-  const char* what;         ///< beginning of the error message
-  int ranks;                ///< of this process
-  std::int64_t each;        ///< bytes of each of them
-  std::int64_t taken = 0;   ///< bytes of `each` already taken
-  std::int64_t beside = 0;  ///< bytes of the process for the workspace of LibTorch's products
-};
-
-/// Throws an Error if memory does not suffice. Arenas are mapped without reserve: otherwise only
-/// the system would notice, and end some process.
-void require_memory(const RecipeView& recipe, AvailableMemory available, const Need& need) {
-  const int ranks = need.ranks;
-  if (need.each - need.taken <= (available.bytes - need.beside) / ranks) return;
-  available.bytes += ranks * need.taken;
-  std::string text = need.what;
-  if (ranks > 1) text += fmt::format("{} times ", ranks);
-  text += fmt::format("{} of memory, and {} {}. ", gibibytes(need.each), available.bound,
-                      gibibytes(available.bytes));
-  if (need.beside > 0)
-    text += fmt::format(
-        "LibTorch's products take up to {} MiB of that (none with --no-libtorch, or "
-        "kernel::do_without_libtorch()). ",
-        need.beside >> 20);
-  throw Error(text + way_to_fit(recipe, (available.bytes - need.beside) / ranks));
 }
 
 void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
@@ -154,7 +82,7 @@ TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings set
   settings_.threads = threads_of(settings_, processes);
   int each = std::max(1, settings_.threads / ranks);
   if (recipe_->on_host) {
-    const kernel::MatmulWorkspace thread = kernel::matmul_workspace(library_of(plan()));
+    const kernel::MatmulWorkspace thread = matmul_workspace_of(plan());
     beside_ = {ranks * each * thread.mapped, ranks * each * thread.touched};
   }
   require_memory(*recipe_, available_device_memory(),
@@ -238,85 +166,6 @@ void TrainerCore::on_ranks(const std::function<void(int)>& work) {
       throw_with_place(communicators_[rank]->rank(), steps_);
     }
   }));
-}
-
-namespace detail {
-Work part_of(const HostBatch& batch, std::int64_t rank, std::int64_t ranks) {
-  const int n = batch.sequences();
-  const BatchPart part{int(rank), int(ranks)};
-  Work work;
-  work.batch = &batch;
-  work.first_sequence = part.begin(n);
-  work.sequences = part.end(n) - work.first_sequence;
-  work.max_sequences = int((n + ranks - 1) / ranks);
-  return work;
-}
-}  // namespace detail
-
-BatchPart TrainerCore::part() const {
-  const World& world = settings_.world;
-  return world.ranks == 1 ? BatchPart{} : BatchPart{world.rank, world.ranks};
-}
-
-std::int64_t TrainerCore::predictions_in(const HostBatch& batch) const {
-  std::int64_t count = 0;
-  std::size_t ids = 0, values = 0;
-  for (const External& e : plan().model.externals) {
-    if (e.width) {
-      if (e.targets && values < batch.values.size())
-        count += std::int64_t(batch.values[values].size());
-      ++values;
-      continue;
-    }
-    if (e.targets && ids < batch.ids.size())
-      for (std::int32_t id : batch.ids[ids]) count += id >= 0;
-    ++ids;
-  }
-  return count;
-}
-
-/// Returns the predictions in all parts of a batch.
-std::int64_t TrainerCore::all_predictions_in(const HostBatch& batch) {
-  const bool is_whole = batch.part.is_whole();
-  if (!is_whole && batch.predictions) return *batch.predictions;
-  const std::int64_t count = predictions_in(batch);
-  if (!is_whole) return std::int64_t(sum_over_processes(double(count)));
-  if (batch.predictions && *batch.predictions != count)
-    throw ArgumentError(fmt::format(
-        "the batch says that it has {} predictions (HostBatch::predictions), and has {}. Say how "
-        "many there are, or, where targets were changed, reset it.",
-        *batch.predictions, count));
-  return count;
-}
-
-/// Returns the weights of the classes of all predictions, in all parts of a batch; without class weights
-/// the number of predictions.
-double TrainerCore::all_weights_in(const HostBatch& batch, std::int64_t predictions) {
-  const std::span<const double> weights = recipe_->class_weights;
-  if (weights.empty()) return double(predictions);
-  double sum = 0;
-  std::size_t ids = 0;
-  for (const External& e : plan().model.externals) {
-    if (e.width) continue;
-    if (e.targets)
-      for (const std::int32_t id : batch.ids[ids]) sum += id >= 0 ? weights[std::size_t(id)] : 0;
-    ++ids;
-  }
-  return batch.part.is_whole() ? sum : sum_over_processes(sum);
-}
-
-/// Checks a batch. Other processes do not see what is wrong in this one's part, so it gives up, or
-/// they would wait for ever.
-void TrainerCore::check_part(const HostBatch& batch, const Model& model) try {
-  if (!batch.part.is_whole() && batch.part != part())
-    throw ArgumentError(fmt::format(
-        "the batch has the content of rank {} of {} alone, and this process is rank {} of {}. Read "
-        "the part that TrainerCore::part() says, or whole batches.",
-        batch.part.rank, batch.part.ranks, part().rank, part().ranks));
-  check_batch(plan(), model, batch);
-} catch (...) {
-  if (!batch.part.is_whole()) give_up();
-  throw;
 }
 
 void TrainerCore::give_up() noexcept {
@@ -431,87 +280,6 @@ double TrainerCore::sum_over_processes(double value) {
 
 void TrainerCore::sum_over_processes(std::span<double> values) {
   if (settings_.world.ranks > 1) on_ranks([&](int) { machines_[0]->sum_over_ranks(values); });
-}
-
-namespace {
-
-/// Appends the predictions of a machine.
-void append(Prediction& prediction, const OnHost& values, int rows, int columns, Element element) {
-  const std::int64_t size = std::int64_t(rows) * columns;
-  with_element(element, [&]<class T>(T) {
-    const T* from = values.as<T>();
-    prediction.values.insert(prediction.values.end(), from, from + size);
-  });
-  prediction.rows += rows;
-  prediction.columns = columns;
-}
-
-}  // namespace
-
-void TrainerCore::check_predicts() const {
-  if (plan().predicting.results.empty())
-    throw ArgumentError("this recipe's model has no predict(), so there is no prediction.");
-}
-
-/// Calls `use` for each micro-batch of the part whose content the batch has. Each part has the same
-/// number of micro-batches, the last ones perhaps empty, as processes may communicate in each.
-void TrainerCore::on_micro_batches(const HostBatch& batch,
-                                   const std::function<void(const Work&)>& use) const {
-  const Work part = part_of(batch, batch.part.rank, batch.part.ranks);
-  for (int done = 0; done < part.max_sequences; done += plan().micro) {
-    Work work = part;
-    work.first_sequence += std::min(done, part.sequences);
-    work.sequences = std::clamp(part.sequences - done, 0, plan().micro);
-    work.max_sequences = std::min(plan().micro, part.max_sequences - done);
-    use(work);
-  }
-}
-
-/// Runs `work` on rank 0, or on all ranks if the program communicates.
-void TrainerCore::on_predicting_ranks(const std::function<void(int)>& work) {
-  const bool communicates = std::ranges::any_of(
-      plan().prediction.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
-  communicates ? on_ranks(work) : work(0);
-}
-
-Prediction TrainerCore::predict(const HostBatch& batch) {
-  check_predicts();
-  check_part(batch, plan().predicting);
-  const Element element = plan().predicting.sizes.element[int(Type::compute)];
-  Prediction prediction;
-  on_micro_batches(batch, [&](const Work& work) {
-    on_predicting_ranks([&](int rank) { machines_[rank]->predict(work); });
-    if (work.sequences == 0) return;
-    int rows = 0, columns = 0;
-    const OnHost values = machines_[0]->result(0, rows, columns);
-    append(prediction, values, rows, columns, element);
-  });
-  return prediction;
-}
-
-void TrainerCore::predict_rows(const HostBatch& batch,
-                               const std::function<void(const Prediction&)>& on_rows) {
-  check_predicts();
-  if (!batch.part.is_whole())
-    throw ArgumentError(
-        "the batch has the content of a part of its sequences alone, and predictions of "
-        "rows are for all of them. Read whole batches: HostBatch::part says what a source has "
-        "read.");
-  check_batch(plan(), plan().predicting, batch);
-  const Element element = plan().predicting.sizes.element[int(Type::compute)];
-  Prediction part;
-  const auto take = [&](const OnHost& values, int rows, int columns) {
-    part.rows = 0;
-    part.values.clear();
-    append(part, values, rows, columns, element);
-    on_rows(part);
-  };
-  on_micro_batches(batch, [&](const Work& work) {
-    on_predicting_ranks([&](int rank) {
-      if (rank == 0) return machines_[0]->predict_rows(work, take);
-      machines_[rank]->predict_rows(work, [](const OnHost&, int, int) {});
-    });
-  });
 }
 
 }  // namespace sinter

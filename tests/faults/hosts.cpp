@@ -17,20 +17,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Say = RankProcesses::Say;
 
-void check_has(const std::string& text, const std::string& what) {
-  INFO(text);
-  CHECK(text.find(what) != std::string::npos);
-}
-
-void say_all_have_come(Communicator& end, const Say& say) {
-  double one = 1;
-  end.sum(&one);
-  say("here");
-}
-void hear_all(const RankProcesses& ranks) {
-  for (int r = 0; r < ranks.size(); ++r) REQUIRE(ranks.next_said(r) == "here");
-}
-
 /// Takes part in all kinds of transfers, for ever.
 std::string transfer_for_ever(const World& world, const Say& say) {
   const auto end = hosts_rank(world);

@@ -36,11 +36,6 @@ bool is_left(const std::string& id) {
   return false;
 }
 
-void check_has(const std::string& text, const std::string& what) {
-  INFO(text);
-  CHECK(text.find(what) != std::string::npos);
-}
-
 /// Kills a rank, of which all others must say that it has died, within five seconds.
 void check_death(RankProcesses& ranks, int victim) {
   const std::string want = ranks.name(victim) + " has died";
@@ -49,15 +44,6 @@ void check_death(RankProcesses& ranks, int victim) {
   for (int r = 0; r < ranks.size(); ++r)
     if (r != victim) check_has(ranks.result(r), want);
   CHECK(Clock::now() - begin < 5s);
-}
-
-void say_all_have_come(Communicator& end, const Say& say) {
-  double one = 1;
-  end.sum(&one);
-  say("here");
-}
-void hear_all(const RankProcesses& ranks) {
-  for (int r = 0; r < ranks.size(); ++r) REQUIRE(ranks.next_said(r) == "here");
 }
 
 std::string sum_for_ever(const World& world, const Say& say, std::int64_t count) {

@@ -74,11 +74,6 @@ void train(const fs::path& path, Mode mode, const World& world, int threads, Bre
   loop.run({.steps = steps, .evaluate_every = 2, .save_every = 2});
 }
 
-void check_has(const std::string& text, const std::string& what) {
-  INFO(text);
-  CHECK(text.find(what) != std::string::npos);
-}
-
 /// Checks what ranks say when one of them cannot read, and that they say it at once.
 template <class Work>
 void check_end(int count, int victim, const Work& work) {

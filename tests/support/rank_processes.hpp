@@ -150,4 +150,21 @@ class RankProcesses {
   }
 };
 
+/// Checks that a text has a part.
+inline void check_has(const std::string& text, const std::string& what) {
+  INFO(text);
+  CHECK(text.find(what) != std::string::npos);
+}
+
+/// Says "here" once all ranks have come.
+inline void say_all_have_come(Communicator& end, const RankProcesses::Say& say) {
+  double one = 1;
+  end.sum(&one);
+  say("here");
+}
+/// Waits until each rank has said so.
+inline void hear_all(const RankProcesses& ranks) {
+  for (int r = 0; r < ranks.size(); ++r) REQUIRE(ranks.next_said(r) == "here");
+}
+
 }  // namespace sinter::detail::testing

@@ -10,6 +10,13 @@ namespace sinter::detail::testing {
 template <class... Policies>
 struct Made : Recipe<Policies...> {};
 
+/// Options after a change, such as those of a model.
+template <class Options>
+constexpr Options changed(Options options, auto change) {
+  change(options);
+  return options;
+}
+
 /// Data of any kind, in sequences of at most `Context` rows.
 template <int Context, int Vocabulary = 0>
 struct UpTo {

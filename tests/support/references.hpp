@@ -76,4 +76,39 @@ inline Numbers logits_of_library(const TrainerCore& trainer, const std::string& 
   return logits;
 }
 
+/// The numbers of a prediction.
+inline Numbers logits_of(TrainerCore& trainer, const HostBatch& batch) {
+  const Prediction prediction = trainer.predict(batch);
+  return {prediction.values.begin(), prediction.values.end()};
+}
+
+/// A line for each sequence, of its ids in the first inputs.
+inline std::string lines_of(const HostBatch& batch, int inputs = 1) {
+  std::string text;
+  for (int s = 0; s < batch.sequences(); ++s)
+    for (int input = 0; input < inputs; ++input) {
+      for (int row = batch.starts[std::size_t(s)]; row < batch.starts[std::size_t(s) + 1]; ++row)
+        text += std::to_string(batch.ids[std::size_t(input)][std::size_t(row)]) + " ";
+      text += input + 1 == inputs ? "\n" : "|";
+    }
+  return text;
+}
+
+/// Compares a trainer with a reference that began with the same weights: logits, which the library
+/// gives for these lines, too, and the losses of 20 steps.
+inline void compare_with_reference(TrainerCore& trainer, const Reference& want,
+                                   const std::string& architecture, const HostBatch& batch,
+                                   const std::string& lines, auto predicted) {
+  REQUIRE(want.losses.size() == 20);
+  set_reference_weights(trainer);
+  CHECK(relative_difference(predicted(trainer, batch), want.logits) < 1e-5);
+  if (const Numbers library = logits_of_library(trainer, architecture, lines); !library.empty())
+    CHECK(relative_difference(library, want.logits) < 1e-5);
+  for (double loss : want.losses) {
+    CAPTURE(loss);
+    CHECK(relative_difference(trainer.evaluate(batch).mean(), loss) < 1e-4);
+    CHECK(relative_difference(applied(trainer, batch).loss.mean(), loss) < 1e-4);
+  }
+}
+
 }  // namespace sinter::detail::testing

@@ -95,8 +95,8 @@ Results call(M& module, const Inputs& in) {
 }  // namespace detail
 
 /// Makes the object of a use whose code is a module. M is derived from torch::nn::Module (as
-/// LinearImpl is). Its forward() takes a tensor for each operand, or Inputs, and returns a tensor, or
-/// Results. F names its parameters and buffers as named_parameters() and named_buffers() do, and
+/// LinearImpl is). Its forward() takes a tensor for each operand, or Inputs, and returns a tensor,
+/// or Results. F names its parameters and buffers as named_parameters() and named_buffers() do, and
 /// gives their first values. Each rank has its own module, made with these arguments.
 template <class M, class... Arguments>
 std::unique_ptr<LayerObject> of_module(const AutogradSpec& spec, const Arguments&... arguments) {

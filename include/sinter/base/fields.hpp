@@ -76,9 +76,9 @@ struct accessors_impl<S, when<sinter::detail::HasFields<S>>> {
   }
 
 // Both lists are templates: only the policies of a recipe pay for theirs when it compiles.
-// SINTER_FIELD turns `(lr).at_least(0)` into `Field{"lr"}.at_least(0)`. SINTER_ACCESSOR turns it into
-// `lr, .at_least(0)` and uses the first of the two. An accessor for a name that is no field cannot be
-// called with the aggregate, which is how options are checked (option_checks.hpp).
+// SINTER_FIELD turns `(lr).at_least(0)` into `Field{"lr"}.at_least(0)`. SINTER_ACCESSOR turns it
+// into `lr, .at_least(0)` and uses the first of the two. An accessor for a name that is no field
+// cannot be called with the aggregate, which is how options are checked (option_checks.hpp).
 #define SINTER_FIELD(said) SINTER_FIELD_OF said
 #define SINTER_FIELD_OF(name) \
   ::sinter::detail::Field { #name }

@@ -6,7 +6,8 @@
 
 namespace sinter::detail {
 
-/// The type T without namespaces and template arguments, given __PRETTY_FUNCTION__ of a function template of T.
+/// The type T without namespaces and template arguments, given __PRETTY_FUNCTION__ of a function
+/// template of T.
 std::string short_type_in(std::string_view function);
 
 /// "Gpt2": a type without namespaces and template arguments, as the compiler spells it.

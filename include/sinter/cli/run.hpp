@@ -10,8 +10,8 @@ namespace sinter {
 
 namespace detail {
 /// Runs the verb of the command line, such as train, eval or generate (--help lists all). Returns
-/// the exit code: 0 success, 1 error, 2 wrong command line, 3 a loss or gradient that is not finite,
-/// 75 a stop by a signal, with a checkpoint to resume from.
+/// the exit code: 0 success, 1 error, 2 wrong command line, 3 a loss or gradient that is not
+/// finite, 75 a stop by a signal, with a checkpoint to resume from.
 int run_recipe(const std::function<std::shared_ptr<RecipeView>()>& recipe, int argc, char** argv);
 }  // namespace detail
 

@@ -24,8 +24,8 @@ kernel::ClippingRule clipping_rule(const Machine& machine) {
   return {.bound = Clipping::bound(options), .limit = hook::limit<Clipping>(options)};
 }
 
-/// Computes the norm of all gradients, over all ranks, whether the step is applied (norm and loss are
-/// finite), and the scale and limit of gradients that `update` applies.
+/// Computes the norm of all gradients, over all ranks, whether the step is applied (norm and loss
+/// are finite), and the scale and limit of gradients that `update` applies.
 template <class Clipping>
 void norm(Machine& machine, const Bound&) {
   take_norm(machine, clipping_rule<Clipping>(machine));

@@ -11,10 +11,10 @@ namespace sinter {
 class Communicator;
 
 namespace detail {
-/// A grid of ranks, as in Megatron-LM (Narayanan et al. 2021) and PyTorch's DeviceMesh: each rank has a
-/// coordinate on each axis. Neighbours on the last axis have consecutive numbers. So an axis with much
-/// communication belongs last, where its ranks are on one host.
-///   constexpr Mesh mesh{{Mesh::Axis{"data", 4}, {"tensor", 2}}};  // ranks 0 and 1 are a tensor group
+/// A grid of ranks, as in Megatron-LM (Narayanan et al. 2021) and PyTorch's DeviceMesh: each rank
+/// has a coordinate on each axis. Neighbours on the last axis have consecutive numbers. So an axis
+/// with much communication belongs last, where its ranks are on one host.
+///   constexpr Mesh mesh{{Mesh::Axis{"data", 4}, {"tensor", 2}}};  // ranks 0, 1: a tensor group
 struct Mesh {
   /// An axis of a mesh, such as {"data", 4}.
   struct Axis {
@@ -56,7 +56,8 @@ struct Mesh {
   constexpr int rank_at(int rank, int axis, int coordinate_there) const {
     return rank + (coordinate_there - coordinate(rank, axis)) * stride(axis);
   }
-  /// The ranks that differ from `rank` only on this axis, itself included, in the order of their coordinates.
+  /// The ranks that differ from `rank` only on this axis, itself included, in the order of their
+  /// coordinates.
   constexpr std::vector<int> group(int rank, int axis) const {
     std::vector<int> members;
     for (int k = 0; k < axes[std::size_t(axis)].size; ++k)
@@ -68,12 +69,13 @@ struct Mesh {
 /// A mesh with one axis, along which each rank works on other data.
 constexpr Mesh data_mesh(int ranks) { return {{Mesh::Axis{"data", ranks}}}; }
 
-/// Makes this rank's communicator for each axis of a mesh, in their order. It connects the rank's group along
-/// the axis, in which the rank's number is its coordinate. All have the transport, the limits and the order of
-/// sums of `whole`, which must outlive them.
+/// Makes this rank's communicator for each axis of a mesh, in their order. It connects the rank's
+/// group along the axis, in which the rank's number is its coordinate. All have the transport, the
+/// limits and the order of sums of `whole`, which must outlive them.
 /// requires  all ranks call it at the same time, with the same mesh
-/// throws    ArgumentError if the mesh has not as many ranks as `whole`, an axis has no ranks, two have one
-///           name, or an axis follows one without a name; and what Communicator::group() throws
+/// throws    ArgumentError if the mesh has not as many ranks as `whole`, an axis has no ranks, two
+///           have one name, or an axis follows one without a name; and what Communicator::group()
+///           throws
 [[nodiscard]] std::vector<std::unique_ptr<Communicator>> axes_of(Communicator& whole,
                                                                  const Mesh& mesh);
 }  // namespace detail

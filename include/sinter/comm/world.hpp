@@ -28,23 +28,23 @@ struct Meeting {
 struct World {
   int rank = 0;   ///< number of this rank, from 0
   int ranks = 1;  ///< number of ranks
-  /// Identifies the world in all ranks, such as shared_memory_world_id() of one rank, which passes it to
-  /// the others. It may be empty if there is one rank.
+  /// Identifies the world in all ranks, such as shared_memory_world_id() of one rank, which passes
+  /// it to the others. It may be empty if there is one rank.
   std::string id{};
-  /// How long a rank waits until all have come, and later for a rank that is alive, but does not take part
-  /// in a sum, as it hangs or computes something else. (A stopped rank is given up sooner.) On cards
-  /// it limits only the first wait, as NCCL has limits of its own.
+  /// How long a rank waits until all have come, and later for a rank that is alive, but does not
+  /// take part in a sum, as it hangs or computes something else. (A stopped rank is given up
+  /// sooner.) On cards it limits only the first wait, as NCCL has limits of its own.
   std::chrono::milliseconds timeout{300'000};
-  /// Facts that ranks compare when they come: binary, recipe, options, data. If one differs, no rank
-  /// begins.
+  /// Facts that ranks compare when they come: binary, recipe, options, data. If one differs, no
+  /// rank begins.
   std::vector<detail::Fact> facts{};
   /// Where ranks on several hosts find each other.
   detail::Meeting meeting{};
-  /// Identifies this rank's host, and names it in messages. If it is empty, the system's own identity
-  /// and name are used. Ranks on one host share memory.
+  /// Identifies this rank's host, and names it in messages. If it is empty, the system's own
+  /// identity and name are used. Ranks on one host share memory.
   std::string host{};
-  /// The number of this rank among the ranks on its host, and the number of these ranks, which share the
-  /// host's processors. If ranks_here is 0, all ranks are on one host.
+  /// The number of this rank among the ranks on its host, and the number of these ranks, which
+  /// share the host's processors. If ranks_here is 0, all ranks are on one host.
   int rank_here = 0, ranks_here = 0;
 };
 

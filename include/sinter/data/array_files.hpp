@@ -19,19 +19,19 @@ struct ArrayFilesOptions {
 
 namespace detail {
 /// Opens a file of inputs and a file of targets, whose first index counts rows. Files are NumPy's
-/// .npy (versions 1 to 3, in C or Fortran order), IDX, the format of MNIST, or arrays of a .npz file,
-/// as "PATH:NAME". A single .npz file has both, as x and y or as arr_0 and arr_1. Its members may be
-/// deflated. Numbers of .npy are
-/// little-endian: f2, f4, f8, i1 to i8, u1 to u8, and b1, whose truths are 0 and 1. Their bytes show
-/// which; either may be compressed (DecompressedFile). A row may have any number of dimensions, which
-/// become one. Numbers become floats; inputs are divided by options.divisor. floor(held_out · rows)
-/// rows, drawn by split_seed, are held out, in their order. Both files are kept in memory, as floats;
-/// a file in Fortran order also as it lies, while it is read.
+/// .npy (versions 1 to 3, in C or Fortran order), IDX, the format of MNIST, or arrays of a .npz
+/// file, as "PATH:NAME". A single .npz file has both, as x and y or as arr_0 and arr_1. Its members
+/// may be deflated. Numbers of .npy are
+/// little-endian: f2, f4, f8, i1 to i8, u1 to u8, and b1, whose truths are 0 and 1. Their bytes
+/// show which; either may be compressed (DecompressedFile). A row may have any number of
+/// dimensions, which become one. Numbers become floats; inputs are divided by options.divisor.
+/// floor(held_out · rows) rows, drawn by split_seed, are held out, in their order. Both files are
+/// kept in memory, as floats; a file in Fortran order also as it lies, while it is read.
 /// throws    FileError for a file of another format, or one that is damaged, cut short, longer than
 ///           it states, or has rows of another width, a non-finite number or an invalid class; also
 ///           if the files have different numbers of rows, or need more memory than the machine has;
-///           ArgumentError unless the request names two files or one .npz file with both arrays, and
-///           if rows are too few to split
+///           ArgumentError unless the request names two files or one .npz file with both arrays,
+///           and if rows are too few to split
 OpenedData open_array_files(const DataRequest& request, const ArrayFilesOptions& options);
 
 /// The unit of rows with a class, whose loss is cross-entropy.

@@ -53,9 +53,10 @@ struct ArrayRows {
 };
 }  // namespace detail
 
-/// An endless data source over arrays: values[0] are inputs, values[1] targets or ids[0] classes. Each row is a
-/// sequence of its own and comes once per epoch, either in array order or in an order drawn from the seed and
-/// the epoch. A batch at an epoch's end is filled up from the next. The arrays remain the user's (ArrayRows).
+/// An endless data source over arrays: values[0] are inputs, values[1] targets or ids[0] classes.
+/// Each row is a sequence of its own and comes once per epoch, either in array order or in an order
+/// drawn from the seed and the epoch. A batch at an epoch's end is filled up from the next. The
+/// arrays remain the user's (ArrayRows).
 class ArrayData {
  public:
   static constexpr bool never_ends = true;  ///< see detail::NeverEnds

@@ -35,8 +35,8 @@ struct Batching {
   /// If examples have rows on axis 1, too, only axis 0 is padded.
   bool pads = false;
   /// Arranges the examples of an epoch into batches. Depends on nothing but their lengths and the
-  /// epoch's key (Permutation::epoch_key). Without this function, a Permutation orders the examples,
-  /// and examples of the next epoch fill the last batch.
+  /// epoch's key (Permutation::epoch_key). Without this function, a Permutation orders the
+  /// examples, and examples of the next epoch fill the last batch.
   std::function<detail::Arrangement(std::span<const ExampleLength> lengths, std::uint64_t key)>
       arrange{};
   /// Number of neighbours in a batch that are padded to the longest of them: the sequences computed

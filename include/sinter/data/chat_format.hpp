@@ -42,8 +42,8 @@ class ChatText {
  public:
   /// Appends words that are not learnt.
   ChatText& text(std::string_view words) { return add({Kind::words, std::string(words)}); }
-  /// Appends words of a reply, which are learnt. A reply begins here: `generate` shows the model all
-  /// that stands before the last one.
+  /// Appends words of a reply, which are learnt. A reply begins here: `generate` shows the model
+  /// all that stands before the last one.
   ChatText& reply(std::string_view words) { return add({Kind::words, std::string(words), true}); }
   /// Appends what a message says: a reply if the assistant says it, else text.
   ChatText& said(const ChatMessage& message) {
@@ -80,10 +80,10 @@ concept ExplainsProblem = requires(std::span<const ChatMessage> chat) {
 }  // namespace detail
 
 /// A format of conversations: an empty type with static members.
-///   write(chat, text)  appends a conversation of at least one message, with reply() for each of the
-///                      assistant's
-///   problem(chat)      optional; returns why the conversation has no such form, in words that follow
-///                      "it"; empty if it has one. A record with a problem is a bad record
+///   write(chat, text)  appends a conversation of at least one message, with reply() for each of
+///                      the assistant's
+///   problem(chat)      optional; returns why the conversation has no such form, in words that
+///                      follow "it"; empty if it has one. A record with a problem is a bad record
 template <class F>
 concept ChatFormat =
     std::is_empty_v<F> && requires(std::span<const ChatMessage> chat, ChatText& text) {

@@ -11,8 +11,9 @@ struct ChatMl {
   static void write(std::span<const ChatMessage> chat, ChatText& text);
 };
 
-/// Llama 2's form, also that of early Mistral models. Messages of the user and of the assistant take
-/// turns, and a system's message may come first; white space around each is left out. Each turn is
+/// Llama 2's form, also that of early Mistral models. Messages of the user and of the assistant
+/// take turns, and a system's message may come first; white space around each is left out. Each
+/// turn is
 ///   <s>[INST] user [/INST] assistant </s>
 /// and the first user's message begins with <<SYS>>⏎system⏎<</SYS>>⏎⏎.
 struct Llama2Chat {
@@ -26,8 +27,8 @@ struct Llama3Chat {
   static void write(std::span<const ChatMessage> chat, ChatText& text);
 };
 
-/// The prompts of Stanford Alpaca, with and without an input, then the reply and the end of a text. A
-/// conversation is one message of the user and its reply.
+/// The prompts of Stanford Alpaca, with and without an input, then the reply and the end of a text.
+/// A conversation is one message of the user and its reply.
 struct Alpaca {
   static void write(std::span<const ChatMessage> chat, ChatText& text);
   static std::string problem(std::span<const ChatMessage> chat);

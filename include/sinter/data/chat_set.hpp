@@ -20,13 +20,13 @@ struct ChatTokens {
   std::vector<bool> learnt;  ///< one per id: whether the model learns to predict it
   std::int32_t end = -1;     ///< the last id that ends a message and is learnt; -1 if there is none
 
-  /// Number of rows up to the one that predicts the last learnt token of the first `most` ones; 0 if
-  /// there is none. (The first token is never predicted.)
+  /// Number of rows up to the one that predicts the last learnt token of the first `most` ones; 0
+  /// if there is none. (The first token is never predicted.)
   std::size_t rows(std::size_t most) const;
 };
 /// Turns a conversation into tokens. Text between special tokens is encoded as a whole, as by
-/// tokenizers: a border between what is learnt and what is not does not divide it. A token across such
-/// a border belongs to the part behind it.
+/// tokenizers: a border between what is learnt and what is not does not divide it. A token across
+/// such a border belongs to the part behind it.
 /// throws    what marks_of() and the tokenizer throw
 ChatTokens chat_tokens(std::span<const ChatPart> parts, const Tokenizer& tokenizer);
 
@@ -38,12 +38,13 @@ Prompt chat_prompt(const Tokenizer& tokenizer, const ChatWriter& writer, int con
                    std::span<const ChatMessage> chat);
 }  // namespace detail
 
-/// Holds conversations as tokens t1 … tn. Each is one example, of rows that predict the next token if
-/// that is learnt:
+/// Holds conversations as tokens t1 … tn. Each is one example, of rows that predict the next token
+/// if that is learnt:
 ///   tokens    t1 t2 …  tn-1
 ///   targets   t2 -1 …  tn       (here t2 and tn are learnt)
-/// Tokens behind the last learnt one are left out. A conversation with more rows than the limit loses
-/// its last ones. One that has nothing learnt within the limit is a record without an example.
+/// Tokens behind the last learnt one are left out. A conversation with more rows than the limit
+/// loses its last ones. One that has nothing learnt within the limit is a record without an
+/// example.
 class ChatSet final : public ExampleList {
  public:
   /// Lengths of the examples, and numbers of cuts.

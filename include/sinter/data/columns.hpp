@@ -20,9 +20,9 @@ struct ColumnsOptions {
 };
 
 /// Examples from tables, TSV or CSV. Columns<"question", "answer"> learns the text in the column
-/// "answer" from that in "question"; Columns<"1", "2", {.header = false}> the second column from the
-/// first. If the first name is empty, examples are texts without a context, of up to text + label
-/// tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet
+/// "answer" from that in "question"; Columns<"1", "2", {.header = false}> the second column from
+/// the first. If the first name is empty, examples are texts without a context, of up to text +
+/// label tokens. Texts are bytes, or with another vocabulary the tokens of --tokenizer; ExampleSet
 /// describes how they are cut. The last rows are held out. A policy of the slot batching makes
 /// batches of the examples. A file that begins with "PAR1" is Parquet, whatever the separator, and
 /// is read if the library was built with Apache Arrow; its columns must be strings.

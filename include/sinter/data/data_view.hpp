@@ -7,11 +7,11 @@
 //   open        OpenedData open(const DataRequest&) reads what --data names. With it, `train` and
 //               `eval` work, with all of their flags.
 //   tokenizer   Tokenizer tokenizer() turns text into tokens and back. With it, `generate` works.
-//   prompt      Prompt prompt(const Tokenizer&, std::string_view text) returns what `generate` shows
-//               to the model for the text of --prompt. The default is Tokenizer::before and the
-//               text's tokens.
-//   unit        constexpr DataUnit defines what a prediction is of, and the figures of its loss. The
-//               default is token_unit if there is a vocabulary, else row_unit.
+//   prompt      Prompt prompt(const Tokenizer&, std::string_view text) returns what `generate`
+//               shows to the model for the text of --prompt. The default is Tokenizer::before and
+//               the text's tokens.
+//   unit        constexpr DataUnit defines what a prediction is of, and the figures of its loss.
+//               The default is token_unit if there is a vocabulary, else row_unit.
 //   takes_tokenizer  constexpr bool; if true, open() reads text through the tokenizer that
 //               DataRequest::tokenizer names (from --tokenizer), or its own if that is empty.
 //   reads_text  constexpr bool; true if open() reads plain text, and refuses files that are none
@@ -25,17 +25,17 @@
 //   has_replies   constexpr bool; true if the source of the evaluation says what replies of its
 //               examples are (AnySource::replies()). Else a recipe with Evaluate does not compile.
 // A policy with options may take their values when the binary runs, with flags applied: open(const
-// Options&, const DataRequest&), tokenizer(const Options&), prompt(const Options&, const Tokenizer&,
-// std::string_view). A member that has one of these names but another signature is a compile error.
-// What open() promises:
+// Options&, const DataRequest&), tokenizer(const Options&), prompt(const Options&, const
+// Tokenizer&, std::string_view). A member that has one of these names but another signature is a
+// compile error. What open() promises:
 //   mistakes    A user's mistake gives a FileError or an ArgumentError that names the file, the
 //               line or byte in it, what was expected, and what to do.
 //   time        All that can go wrong goes wrong in open(), before a run's folder is made.
 //   lifetime    The sources own the data that they view (AnySource's second argument), or copy it.
-//   training    The source gives batches as request.training asks: in its order, from its seed, with
-//               its `shapes`. It never ends, unless the run is to end with it. Its SamplerState has a
-//               hash of the data, and an order whose name begins with "shuffled" or "sequential", as
-//               was asked for; a resumed run takes its order from that name.
+//   training    The source gives batches as request.training asks: in its order, from its seed,
+//               with its `shapes`. It never ends, unless the run is to end with it. Its
+//               SamplerState has a hash of the data, and an order whose name begins with "shuffled"
+//               or "sequential", as was asked for; a resumed run takes its order from that name.
 //   evaluation  The source is finite and gives batches of at most evaluation_sequences sequences.
 // Batches have the ids and values that the model's trace asks for, in the same order (HostBatch).
 #pragma once

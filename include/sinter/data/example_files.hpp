@@ -113,8 +113,8 @@ inline constexpr std::string_view dialogue_paths_help =
 OpenedData open_dialogues(const DataRequest& request, const Tokenizer& tokenizer,
                           ExampleLimits limits, BadRecordRule rule);
 
-/// Opens dialogues for models with an encoder and a decoder, in the form of the policy DialoguePairs.
-/// Throws what open_dialogues() and PairedExamples throw.
+/// Opens dialogues for models with an encoder and a decoder, in the form of the policy
+/// DialoguePairs. Throws what open_dialogues() and PairedExamples throw.
 OpenedData open_dialogue_pairs(const DataRequest& request, const Tokenizer& tokenizer,
                                PairedForm form, BadRecordRule rule);
 
@@ -136,8 +136,8 @@ struct ChatForm {
   bool all_tokens = false;   ///< true if all tokens are learnt, not those of replies alone
   bool refuse_long = false;  ///< true if a conversation with more rows is a bad record
 };
-/// Opens conversations from JSON lines, as `writer` writes them, in the form of ChatSet. Throws what
-/// open_dialogues() throws, and FileError if no reply begins within the context.
+/// Opens conversations from JSON lines, as `writer` writes them, in the form of ChatSet. Throws
+/// what open_dialogues() throws, and FileError if no reply begins within the context.
 OpenedData open_chats(const DataRequest& request, const ChatWriter& writer,
                       const Tokenizer& tokenizer, ChatForm form, BadRecordRule rule);
 /// Returns the prompt for a reply to `text`: a message of the user, or a JSON object with

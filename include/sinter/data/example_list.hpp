@@ -42,9 +42,9 @@ class ExampleList {
   /// a sequence on it are seen. Adds to the batch's counts of examples; their `label` is the number
   /// of predictions.
   virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
-  /// append() without the content, for a batch that has the content of only a part: ids and values stay
-  /// unchanged. The default finds the length by appending the example to another batch; a list that knows
-  /// it need not read the tokens.
+  /// append() without the content, for a batch that has the content of only a part: ids and values
+  /// stay unchanged. The default finds the length by appending the example to another batch; a list
+  /// that knows it need not read the tokens.
   virtual void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const;
   /// The special tokens among those of the examples.
   virtual std::vector<SpecialToken> special() const = 0;

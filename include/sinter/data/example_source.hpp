@@ -49,7 +49,8 @@ class ExampleBatches {
   SamplerState state() const { return now; }
   /// Also restores the saved seed.
   void restore(const SamplerState& saved);
-  /// Sets where the source ends (EndingSource). The last batch may have fewer than `least` examples.
+  /// Sets where the source ends (EndingSource). The last batch may have fewer than `least`
+  /// examples.
   std::string end_at(SourceEnd end);
   bool draw(BatchDraw& draw);  ///< next() without the content; see DividedSource
   /// Makes a drawn batch (DividedSource).

@@ -25,8 +25,8 @@ struct ExampleCounts {
   bool operator==(const ExampleCounts&) const = default;
 };
 
-/// The sequences of each global batch that one rank computes: consecutive ones, as many as other ranks
-/// or one more or less. A sequence's number in the batch does not depend on the split.
+/// The sequences of each global batch that one rank computes: consecutive ones, as many as other
+/// ranks or one more or less. A sequence's number in the batch does not depend on the split.
 struct BatchPart {
   int rank = 0;   ///< the rank, from 0
   int ranks = 1;  ///< number of ranks; with 1 the part is the whole batch
@@ -46,11 +46,11 @@ struct BatchPart {
 ///   language model: ids[0] tokens, ids[1] targets (-1 if a row has nothing to predict)
 ///   regression:     values[0] inputs, values[1] targets; each row is a sequence of its own
 ///   classification: values[0] inputs, ids[0] classes (-1 if none); each row is a sequence
-/// An input has one number (or its width) per row of its axis. If its axis is pooled(0) or pooled(1),
-/// it has one per sequence: g.targets(pooled(0)) is a label for each.
+/// An input has one number (or its width) per row of its axis. If its axis is pooled(0) or
+/// pooled(1), it has one per sequence: g.targets(pooled(0)) is a label for each.
 ///
-/// A batch may be partial: `ids` and `values` then hold only the rows of the sequences in `part`; all
-/// other fields describe the whole batch. A process needs only its own part.
+/// A batch may be partial: `ids` and `values` then hold only the rows of the sequences in `part`;
+/// all other fields describe the whole batch. A process needs only its own part.
 struct HostBatch {
   std::vector<std::int32_t> starts{0};  ///< sequence s is rows [starts[s], starts[s + 1])
   /// `starts` of the rows on axis 1, for the same number of sequences. If empty, both axes have the
@@ -59,8 +59,8 @@ struct HostBatch {
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
   BatchPart part{};  ///< the part that ids and values hold; by default all
-  /// Number of predicting rows (or numbers, if rows are wide) of the whole batch, if known although the
-  /// content is partial. If unset, processes sum the counts of their parts.
+  /// Number of predicting rows (or numbers, if rows are wide) of the whole batch, if known although
+  /// the content is partial. If unset, processes sum the counts of their parts.
   std::optional<std::int64_t> predictions{};
   std::optional<ExampleCounts> examples{};  ///< set if the source counts examples
   /// A key for each sequence, Permutation::item_key(). Random draws by this key do not depend on

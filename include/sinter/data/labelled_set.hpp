@@ -51,11 +51,11 @@ Tokenizer labelled_tokenizer(const std::filesystem::path& path, int vocabulary, 
 /// Holds labelled texts as tokens. Each is a sequence of one text, or of two:
 ///   tokens    start  a1 … am  end                  start  a1 … am  end  b1 … bn  end
 ///   types       0     0 … 0    0                     0     0 … 0    0    1 … 1    1
-/// and a label. With TextMarks::roberta, a pair has `end` twice between its texts, and all types are
-/// 0. In a batch ids[0] are the tokens, and with `types` ids[1] the types. If labels are one class,
-/// the last entry of ids has that of each sequence. Else values[0] has numbers for each sequence:
-/// those of its label, or 1 for each of its classes and 0 for the others. The marks are those of
-/// labelled_marks_of().
+/// and a label. With TextMarks::roberta, a pair has `end` twice between its texts, and all types
+/// are 0. In a batch ids[0] are the tokens, and with `types` ids[1] the types. If labels are one
+/// class, the last entry of ids has that of each sequence. Else values[0] has numbers for each
+/// sequence: those of its label, or 1 for each of its classes and 0 for the others. The marks are
+/// those of labelled_marks_of().
 ///
 /// Texts that are too long for `context` are cut as by the strategy "longest_first" of the package
 /// tokenizers (Hugging Face's truncation=True). They lose their last tokens: of two texts the

@@ -86,15 +86,15 @@ SINTER_RULE(
 
 /// Texts with a label each, or pairs of texts: LabelledText<"label", "sentence"> and
 /// LabelledText<"label", "premise", "hypothesis"> name the columns of a table or the fields of JSON
-/// lines; other ones are ignored. Labels are whole numbers, or the words of Names, a list with commas
-/// between: LabelledText<"label", "sentence", "", {.classes = 2}, "negative, positive">. With
-/// `label_kind` a label is a number, several numbers or several classes. A batch has the tokens, with
-/// the option `types` their types, and a class, or `classes` numbers, for each sequence. A model that
-/// fits is Bert<{.labels = 2}>, or one of your own that takes g.targets(pooled(0)), or
-/// g.target_values<N>(pooled(0)). LabelledSet describes
-/// how texts are cut; they are bytes, or with another vocabulary the tokens of --tokenizer. The last
-/// records are held out. A file that begins with "PAR1" is Parquet, as for Columns; its labels may be
-/// whole numbers of any width.
+/// lines; other ones are ignored. Labels are whole numbers, or the words of Names, a list with
+/// commas between: LabelledText<"label", "sentence", "", {.classes = 2}, "negative, positive">.
+/// With `label_kind` a label is a number, several numbers or several classes. A batch has the
+/// tokens, with the option `types` their types, and a class, or `classes` numbers, for each
+/// sequence. A model that fits is Bert<{.labels = 2}>, or one of your own that takes
+/// g.targets(pooled(0)), or g.target_values<N>(pooled(0)). LabelledSet describes
+/// how texts are cut; they are bytes, or with another vocabulary the tokens of --tokenizer. The
+/// last records are held out. A file that begins with "PAR1" is Parquet, as for Columns; its labels
+/// may be whole numbers of any width.
 template <detail::Text Label, detail::Text First, detail::Text Second = "",
           LabelledTextOptions O = {}, detail::Text Names = "">
 struct LabelledText {

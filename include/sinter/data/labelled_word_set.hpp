@@ -18,14 +18,14 @@ struct LabelledWordForm {
   bool types = false;  ///< true if batches have the type of each token, which is 0
 };
 
-/// Holds sentences as tokens. Each is a sequence of the tokens of its words, in which the first token
-/// of a word has the word's class. The word's other tokens have none, and neither do marks:
+/// Holds sentences as tokens. Each is a sequence of the tokens of its words, in which the first
+/// token of a word has the word's class. The word's other tokens have none, and neither do marks:
 ///   tokens    start  a1 a2 a3  b1  c1 c2  end
 ///   targets     -1    A -1 -1   B   C -1   -1
 /// In a batch ids[0] are the tokens, with `types` ids[1] the types, and the last entry has the
 /// targets. The marks are those of labelled texts (labelled_marks_of). A blank stands between words
-/// where the tokenizer has one. A sentence that is too long for `context` loses its last tokens. One
-/// in which no token has a class is no example.
+/// where the tokenizer has one. A sentence that is too long for `context` loses its last tokens.
+/// One in which no token has a class is no example.
 class LabelledWordSet final : public ExampleList {
  public:
   /// Lengths of the sequences, and number of cuts.
@@ -85,8 +85,9 @@ std::vector<std::string_view> words_in(std::string_view text);
 std::string word_text(std::string_view word, bool is_first);
 /// Returns the tokens of a text's words, with their types if the form has them, in the form that
 /// LabelledWordSet trains; Prompt::words has the first token of each word.
-/// throws    ArgumentError if there is no word, if one has no token, or if they are too many for the
-///           context; and what require_example_tokenizer() throws, for a policy with this vocabulary
+/// throws    ArgumentError if there is no word, if one has no token, or if they are too many for
+///           the context; and what require_example_tokenizer() throws, for a policy with this
+///           vocabulary
 Prompt labelled_words_prompt(const Tokenizer& tokenizer, int vocabulary, LabelledWordForm form,
                              std::string_view text);
 }  // namespace detail

@@ -43,13 +43,14 @@ SINTER_RULE(
 inline constexpr DataUnit word_unit{"word", "words", "nats"};
 }  // namespace detail
 
-/// Sentences of words with a class each, such as names of people: LabelledWords<"ner_tags", "tokens">
-/// names the fields of JSON lines, which are lists, or columns of CoNLL's files by number. Labels are
-/// whole numbers, -100 for a word without a class, or the words of Names, a list with commas between:
-/// LabelledWords<"tags", "tokens", {.classes = 3}, "O, B-PER, I-PER">. A batch has the tokens, with the
-/// option `types` their types, and a class for the first token of each word. A model that fits is
-/// Bert<{.labels = 3, .label_kind = LabelKind::class_of_token}>. Words are bytes, or with another
-/// vocabulary the tokens of --tokenizer. The last sentences are held out.
+/// Sentences of words with a class each, such as names of people: LabelledWords<"ner_tags",
+/// "tokens"> names the fields of JSON lines, which are lists, or columns of CoNLL's files by
+/// number. Labels are whole numbers, -100 for a word without a class, or the words of Names, a list
+/// with commas between: LabelledWords<"tags", "tokens", {.classes = 3}, "O, B-PER, I-PER">. A batch
+/// has the tokens, with the option `types` their types, and a class for the first token of each
+/// word. A model that fits is Bert<{.labels = 3, .label_kind = LabelKind::class_of_token}>. Words
+/// are bytes, or with another vocabulary the tokens of --tokenizer. The last sentences are held
+/// out.
 template <detail::Text Label, detail::Text Words, LabelledWordsOptions O = {},
           detail::Text Names = "">
 struct LabelledWords {

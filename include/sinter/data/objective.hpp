@@ -21,8 +21,9 @@ struct Objective {
   /// Changes a batch. It is a pure function of the batch, which has a key for each sequence, so
   /// that a resumed run continues as an uninterrupted one.
   std::function<void(HostBatch&)> prepare{};
-  /// True if `prepare` takes batches with the content of only a part (HostBatch::part), and prepares that
-  /// part as it would in a whole batch. If false, ranks that are processes read whole batches.
+  /// True if `prepare` takes batches with the content of only a part (HostBatch::part), and
+  /// prepares that part as it would in a whole batch. If false, ranks that are processes read whole
+  /// batches.
   bool prepares_parts = false;
 };
 

@@ -9,9 +9,9 @@
 
 namespace sinter::detail {
 
-/// A shuffled order of the items 0 to count - 1, for data sources: permutation(i) is item number i of
-/// it. A key, such as seed and epoch, chooses the order, which is never stored. Integer arithmetic
-/// alone makes it equal on every machine. It is not for cryptography.
+/// A shuffled order of the items 0 to count - 1, for data sources: permutation(i) is item number i
+/// of it. A key, such as seed and epoch, chooses the order, which is never stored. Integer
+/// arithmetic alone makes it equal on every machine. It is not for cryptography.
 ///
 /// The method is a Feistel network of 8 rounds over the next power of two (Luby and Rackoff, "How
 /// to construct pseudorandom permutations", 1988). It is walked until it falls inside [0, count),

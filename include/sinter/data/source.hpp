@@ -102,12 +102,13 @@ concept DataSource =
 
 /// A source that splits next() in two, so that several threads can prepare its batches, and each of
 /// several processes can make only its part:
-///   draw(draw)         overwrites `draw` with what the next batch is to hold, and advances state() as
-///                      next() does. It should be quick. It returns false at the end.
-///   fill(draw, batch)  makes that batch, and changes nothing in the source. Several threads may call
-///                      it at once, also during draw(). It may leave out the content of all sequences
-///                      outside draw.part; it then sets batch.part to draw.part (HostBatch describes
-///                      such a batch). If it makes the whole batch, it leaves batch.part unchanged.
+///   draw(draw)         overwrites `draw` with what the next batch is to hold, and advances state()
+///                      as next() does. It should be quick. It returns false at the end.
+///   fill(draw, batch)  makes that batch, and changes nothing in the source. Several threads may
+///                      call it at once, also during draw(). It may leave out the content of all
+///                      sequences outside draw.part; it then sets batch.part to draw.part
+///                      (HostBatch describes such a batch). If it makes the whole batch, it leaves
+///                      batch.part unchanged.
 /// ensures   next(batch) is draw(draw), and fill(draw, batch) unless that was the end
 template <class S>
 concept DividedSource =
@@ -117,9 +118,9 @@ concept DividedSource =
     };
 
 /// A source for training that can be told where to end.
-///   end_at(end)  sets SamplerState::end: the batch that reaches it holds only the items before it, and
-///                none follows. Between epochs batches are as without an end. It returns a sentence on
-///                the data that an epoch leaves out, or nothing.
+///   end_at(end)  sets SamplerState::end: the batch that reaches it holds only the items before it,
+///                and none follows. Between epochs batches are as without an end. It returns a
+///                sentence on the data that an epoch leaves out, or nothing.
 /// throws    ArgumentError if it cannot end exactly there
 template <class S>
 concept EndingSource = DataSource<S> && requires(S& source, SourceEnd end) {
@@ -207,8 +208,8 @@ void fill_part(const S& source, BatchDraw& draw, HostBatch& batch, BatchPart par
 }
 
 /// pull() for a caller that needs only a part of the batch. A source that does not divide is read
-/// completely, and fill() may make more than the part. `draw` is working memory. After an exception of
-/// fill() the source's state is that after the batch.
+/// completely, and fill() may make more than the part. `draw` is working memory. After an exception
+/// of fill() the source's state is that after the batch.
 template <DataSource S>
 [[nodiscard]] bool pull(S& source, HostBatch& batch, BatchDraw& draw, BatchPart part) {
   if constexpr (DividedSource<S>)

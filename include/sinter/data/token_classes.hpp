@@ -10,8 +10,9 @@
 
 namespace sinter::detail {
 
-/// True if a recipe's model learns a class of each token, of no fewer classes than its data have, and
-/// its other policies leave that as it is. The data policy has the members `classes` and `types`.
+/// True if a recipe's model learns a class of each token, of no fewer classes than its data have,
+/// and its other policies leave that as it is. The data policy has the members `classes` and
+/// `types`.
 template <class R>
 constexpr bool learns_token_classes(const Model& model) {
   const auto inputs = model.externals;

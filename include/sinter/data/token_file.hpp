@@ -19,13 +19,13 @@ class InputFile;
 }
 
 /// A file of tokens. They are read from the disk when they are asked for, so that the file may be
-/// larger than the memory and opens at once. It is never mapped: a file that shrinks meanwhile gives
-/// a FileError. It is a TokenStore (token_view.hpp). The numbers in it are little-endian:
+/// larger than the memory and opens at once. It is never mapped: a file that shrinks meanwhile
+/// gives a FileError. It is a TokenStore (token_view.hpp). The numbers in it are little-endian:
 ///
 ///   offset      bytes                    what
 ///   0           8                        "SINTERTK"
 ///   8           4                        the version of this format, 1
-///   12          4                        bytes of a token: 2 if the vocabulary is at most 65,536, else 4
+///   12          4 bytes of a token: 2 if the vocabulary is at most 65,536, else 4
 ///   16          8                        tokens, n
 ///   24          8                        documents, d: the files that the text came from
 ///   32          8                        vocabulary: each token is below it
@@ -90,9 +90,9 @@ namespace detail {
 /// file is one piece, in memory. The result depends neither on the threads nor on interruptions:
 /// the next call with the same files and tokenizer continues from the work in `out` + ".part". An
 /// existing file that was made of the same files and tokenizer is verified and left unchanged.
-/// throws    FileError, also if `out` exists and was made of something else, or a text has a NUL byte
-///           where options.text_only; ArgumentError if the tokenizer states no vocabulary, or has no
-///           token for a byte
+/// throws    FileError, also if `out` exists and was made of something else, or a text has a NUL
+///           byte where options.text_only; ArgumentError if the tokenizer states no vocabulary, or
+///           has no token for a byte
 void make_token_file(const DataFiles& files, const Tokenizer& tokenizer,
                      const std::filesystem::path& out, const TokenizeOptions& options = {});
 

@@ -13,11 +13,11 @@ struct TokensOptions {
 };
 
 namespace detail {
-/// Opens a token file (TokenFile), or text that request.tokenizer turns into one. The file is made at
-/// the first use, in the folder `tokens` of the cache: $SINTER_CACHE, else sinter in $XDG_CACHE_HOME,
-/// else ~/.cache/sinter. Each text file begins and ends with the special tokens that the
-/// tokenizer's files put around a text, unless request.special_tokens is false. The tokens are cut
-/// into windows of `context`, and the last ones are held out.
+/// Opens a token file (TokenFile), or text that request.tokenizer turns into one. The file is made
+/// at the first use, in the folder `tokens` of the cache: $SINTER_CACHE, else sinter in
+/// $XDG_CACHE_HOME, else ~/.cache/sinter. Each text file begins and ends with the special tokens
+/// that the tokenizer's files put around a text, unless request.special_tokens is false. The tokens
+/// are cut into windows of `context`, and the last ones are held out.
 /// throws    FileError and ArgumentError, as make_token_file(), load_tokenizer(), TokenFile and the
 ///           windows of data/windows.hpp do; also for text without a tokenizer, a token file among
 ///           other paths, or a token that occurs and is not below `vocabulary`; FileError for an

@@ -54,8 +54,8 @@ class RunFolder {
   /// throws    FileError if it cannot be listed
   static bool holds_checkpoints(const std::filesystem::path& folder);
 
-  /// Returns the checkpoint of a run by its name: "best", "last", or the number of a step. It takes no
-  /// lock, and verifies nothing (CheckpointReader does).
+  /// Returns the checkpoint of a run by its name: "best", "last", or the number of a step. It takes
+  /// no lock, and verifies nothing (CheckpointReader does).
   ///   CheckpointReader best(RunFolder::checkpoint("runs/first", "best"));
   /// throws    FileError, with the steps that are there, if there is no such checkpoint;
   ///           ArgumentError for another name
@@ -90,8 +90,8 @@ class RunFolder {
   /// Removes checkpoints that are older than those to be kept, as save() does. A loop calls it once
   /// it has restored the resume point. Does nothing in a folder that is only seen.
   void remove_old();
-  /// Checks that the disk has room for a checkpoint of so many bytes. A file system that does not say
-  /// how much is free counts as one that has room.
+  /// Checks that the disk has room for a checkpoint of so many bytes. A file system that does not
+  /// say how much is free counts as one that has room.
   /// throws    FileError with both sizes
   void require_room(std::uint64_t bytes) const;
 

@@ -23,9 +23,9 @@ struct WeightsSource {
   std::string taken{};  ///< which checkpoint of a run it is, in words, or empty
 };
 
-/// Finds out what `path` is. RUN@best, RUN@last and RUN@STEP name a checkpoint of a run; RUN alone is
-/// its best, or its last if it has no best. Reads no weights and checks no hash; CheckpointReader verifies a
-/// checkpoint.
+/// Finds out what `path` is. RUN@best, RUN@last and RUN@STEP name a checkpoint of a run; RUN alone
+/// is its best, or its last if it has no best. Reads no weights and checks no hash;
+/// CheckpointReader verifies a checkpoint.
 /// throws    FileError if nothing is there, a run folder has no checkpoint, an index names
 ///           files outside its folder, or a folder or file is none of the kinds
 WeightsSource resolve_weights(const std::filesystem::path& path);

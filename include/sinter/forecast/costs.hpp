@@ -15,9 +15,9 @@ struct LinkCost {
   double bandwidth;  ///< bytes per second sent while receiving as many (1 / beta)
 };
 
-/// Returns the mean number of bytes that each of `ranks` ranks sends: the minimum of any algorithm, which
-/// rings, or halving and doubling, reach. An all-reduce takes 2 (n - 1) / n of the array. Half of that
-/// takes a reduce-scatter, all-gather, all-to-all, broadcast or reduce.
+/// Returns the mean number of bytes that each of `ranks` ranks sends: the minimum of any algorithm,
+/// which rings, or halving and doubling, reach. An all-reduce takes 2 (n - 1) / n of the array.
+/// Half of that takes a reduce-scatter, all-gather, all-to-all, broadcast or reduce.
 constexpr double sent_bytes(const Traffic& traffic, int ranks) {
   const double part = double(traffic.bytes()) * (ranks - 1) / ranks;
   switch (traffic.operation) {
@@ -38,9 +38,9 @@ constexpr double sent_bytes(const Traffic& traffic, int ranks) {
   return 0;
 }
 
-/// Returns the minimum number of messages that a rank sends and receives in sequence. A reduce-scatter or
-/// all-gather takes log2(n), rounded up, by halving and doubling (Thakur et al. 2005), and an all-reduce
-/// twice that. An all-to-all takes n - 1, as no byte is relayed.
+/// Returns the minimum number of messages that a rank sends and receives in sequence. A
+/// reduce-scatter or all-gather takes log2(n), rounded up, by halving and doubling (Thakur et al.
+/// 2005), and an all-reduce twice that. An all-to-all takes n - 1, as no byte is relayed.
 constexpr int rounds_of(Operation operation, int ranks) {
   if (ranks == 1) return 0;
   const int each = std::bit_width(unsigned(ranks - 1));
@@ -76,10 +76,11 @@ struct DeviceCost {
   double bytes;  ///< bytes per second read or written in its memory
 };
 
-/// Returns a rank's seconds for each instruction of the training program, each time it runs, in full
-/// micro-batches, without transfers. A layer call takes the longer of two times: its operations at the rate
-/// of matmuls, or its operands, parameters and saved numbers in memory. An instruction without layer calls
-/// takes what it touches in memory. These are lower bounds, which kernels approach more or less closely.
+/// Returns a rank's seconds for each instruction of the training program, each time it runs, in
+/// full micro-batches, without transfers. A layer call takes the longer of two times: its
+/// operations at the rate of matmuls, or its operands, parameters and saved numbers in memory. An
+/// instruction without layer calls takes what it touches in memory. These are lower bounds, which
+/// kernels approach more or less closely.
 [[nodiscard]] std::vector<double> computing_seconds(const PlanView& plan, const DeviceCost& device);
 
 }  // namespace sinter::detail

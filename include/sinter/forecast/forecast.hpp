@@ -47,15 +47,15 @@ struct Forecast {
   double exposed = 0;    ///< seconds of communication: the rest of its step, except `offload`
   double late = 0;       ///< part of `exposed`: seconds waiting for the straggler
   double sent = 0;       ///< mean number of bytes that a rank sends
-  /// Seconds that a rank that is no straggler waits for offloaded state. This, `fetched` and `stored`
-  /// are rank 0's, the only one with any if one rank updates for all.
+  /// Seconds that a rank that is no straggler waits for offloaded state. This, `fetched` and
+  /// `stored` are rank 0's, the only one with any if one rank updates for all.
   double offload = 0;
   double fetched = 0;  ///< bytes that rank 0 fetches from offloaded memory
   double stored = 0;   ///< bytes that rank 0 stores in offloaded memory
 };
 
-/// Simulates a step on all ranks. `seconds` has the time of each instruction of the training program, each
-/// time it runs, as computing_seconds() gives it or as measured.
+/// Simulates a step on all ranks. `seconds` has the time of each instruction of the training
+/// program, each time it runs, as computing_seconds() gives it or as measured.
 /// throws    Error if the programs of the ranks do not fit together
 [[nodiscard]] Forecast forecast(const PlanForRanks& plan, int ranks, const WorldCosts& costs,
                                 std::span<const double> seconds);

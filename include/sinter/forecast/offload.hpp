@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost to a rank of offloaded state (Offload): which instructions fetch and store it, how many bytes,
-// and the time they wait.
+// The cost to a rank of offloaded state (Offload): which instructions fetch and store it, how many
+// bytes, and the time they wait.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -32,19 +32,19 @@ struct OffloadStep {
   }
 };
 
-/// Returns the transfers of the instructions of the training program, from what their kinds touch in
-/// offloaded spaces (Model::is_offloaded).
+/// Returns the transfers of the instructions of the training program, from what their kinds touch
+/// in offloaded spaces (Model::is_offloaded).
 [[nodiscard]] std::vector<OffloadStep> offload_steps(const PlanView& plan);
 
-/// The transfers of a rank, as OffloadMemory runs them: fetches in order and stores in order, beside each other
-/// and beside the rank's computation.
+/// The transfers of a rank, as OffloadMemory runs them: fetches in order and stores in order,
+/// beside each other and beside the rank's computation.
 class OffloadQueues {
  public:
   /// requires  rates above 0, if anything is moved
   explicit constexpr OffloadQueues(const OffloadCost& cost) : cost_(cost) {}
 
-  /// Runs an instruction's transfers, at a time not before that of the last call. Returns the time at
-  /// which the rank continues.
+  /// Runs an instruction's transfers, at a time not before that of the last call. Returns the time
+  /// at which the rank continues.
   constexpr double run(const OffloadStep& step, double time) {
     if (step.awaits_fetches) time = wait(fetches_, stores_, time);
     if (step.awaits_stores) time = wait(stores_, fetches_, time);

@@ -37,10 +37,10 @@ class OnToken {
 
 /// Writes up to `count` tokens after a prompt, and passes each to on_token as soon as it is drawn.
 /// Ends at Prompt::end or one of Prompt::more_ends, which on_token does not get, or where on_token
-/// returns false; it may return nothing. Returns why it ended. Prompt::reply has no effect. The tokens continue Prompt::tokens, and the model sees the
-/// last `context` tokens of the whole text. With an encoder-decoder, they continue Prompt::decoder,
-/// and the encoder reads Prompt::tokens. The decoder's text keeps its positions, so it ends at
-/// `context` tokens.
+/// returns false; it may return nothing. Returns why it ended. Prompt::reply has no effect. The
+/// tokens continue Prompt::tokens, and the model sees the last `context` tokens of the whole text.
+/// With an encoder-decoder, they continue Prompt::decoder, and the encoder reads Prompt::tokens.
+/// The decoder's text keeps its positions, so it ends at `context` tokens.
 /// requires  the model takes one token in each row; Prompt::types is empty
 /// throws    ArgumentError if the recipe has no vocabulary, or no predict() with a logit of each
 ///           token for what follows the text;

@@ -101,9 +101,9 @@ double uniform_draw(std::uint64_t seed, std::uint64_t position);
 std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64_t result);
 
 /// Draws a token by temperature, top_k, top_p, min_p and typical_p, as a pure function of its
-/// arguments. `position` is the index of the draw: each has a random number of its own (SplitMix64),
-/// so that a text can be continued. Of two equal logits, the lower token counts as likelier. A logit
-/// of minus infinity forbids its token.
+/// arguments. `position` is the index of the draw: each has a random number of its own
+/// (SplitMix64), so that a text can be continued. Of two equal logits, the lower token counts as
+/// likelier. A logit of minus infinity forbids its token.
 /// throws    ArgumentError if an option is out of range; NonFiniteError if a logit is NaN or plus
 ///           infinity, or if all tokens are forbidden
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);

@@ -16,8 +16,8 @@ constexpr const Node* find_node(const Graph& graph, int unit, std::string_view n
   return nullptr;
 }
 
-/// Gives each tied node the parameter offsets of the node that it borrows from; notes a fault if there
-/// is no such node.
+/// Gives each tied node the parameter offsets of the node that it borrows from; notes a fault if
+/// there is no such node.
 constexpr void resolve_ties(Graph& graph) {
   for (int u = 0; u < int(graph.units.size()); ++u) {
     const Unit& unit = graph.units[u];
@@ -45,8 +45,8 @@ constexpr bool same_parameters(const Node& a, const Node& b) {
          std::string_view(a.name) == b.name;
 }
 
-/// Checks the inside of a unit: every value must be used or returned, and every returned value must be
-/// computed in the unit and returned once.
+/// Checks the inside of a unit: every value must be used or returned, and every returned value must
+/// be computed in the unit and returned once.
 constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
   const Block& block = graph.blocks[unit.block];
   auto wrong = [&](const char* what) { graph.fault.note(what, unit.name, u); };
@@ -68,7 +68,8 @@ constexpr void check_inside(Graph& graph, const Unit& unit, int u) {
       if (same_parameters(graph.nodes[block.first_node + n], graph.nodes[block.first_node + other]))
         wrong("two layers of a unit have one name");
 }
-/// Checks all units, and that each value that a unit returns is a result or is used by another unit.
+/// Checks all units, and that each value that a unit returns is a result or is used by another
+/// unit.
 constexpr void check_used(Graph& graph) {
   std::vector<char> used(graph.writers.size(), 0), checked(graph.blocks.size(), 0);
   std::vector<int> distinct;  // the first unit of each block

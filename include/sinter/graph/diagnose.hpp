@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readable compile errors. A check returns a bool, which drives the code; the message is in a function
-// that is named but never called. So there is one error, with the user's line in it, and no cascade.
+// Readable compile errors. A check returns a bool, which drives the code; the message is in a
+// function that is named but never called. So there is one error, with the user's line in it, and
+// no cascade.
 #pragma once
 #include <algorithm>
 #include <string_view>

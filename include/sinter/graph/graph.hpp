@@ -67,7 +67,8 @@ struct Unit {
   int plan = -1;                   ///< index in Model::plans
 };
 
-/// The first mistake in a model: in how its units are joined, or in names that a policy gives for them.
+/// The first mistake in a model: in how its units are joined, or in names that a policy gives for
+/// them.
 struct Fault {
   const char* what = nullptr;  ///< at most 34 characters, unless `told`: see Text
   const char* unit = "";       ///< name of that unit, or the policy's name

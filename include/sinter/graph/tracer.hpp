@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a model's type to its graph: the tracers that trace() and predict() of models and units take.
+// From a model's type to its graph: the tracers that trace() and predict() of models and units
+// take.
 #pragma once
 #include <algorithm>
 #include <tuple>
@@ -10,8 +11,8 @@
 
 namespace sinter {
 
-/// What a model's trace passes from one layer to the next: stands for a tensor of rows × Width. As the
-/// width is in the type, a wrong one is a compile error at the line that passes it.
+/// What a model's trace passes from one layer to the next: stands for a tensor of rows × Width. As
+/// the width is in the type, a wrong one is a compile error at the line that passes it.
 template <int Width>
 struct Value {
   int id;    ///< number of the value, or -1 - number of the external input
@@ -23,8 +24,8 @@ struct Ids {
   int axis;  ///< which set of sequences its rows follow
 };
 namespace detail {
-/// Stands in for results of a unit that cannot be traced. It fits everywhere, so that one mistake makes
-/// one error.
+/// Stands in for results of a unit that cannot be traced. It fits everywhere, so that one mistake
+/// makes one error.
 struct Unknown {
   int id = 0, axis = 0;  ///< as of Value
   /// Becomes a value of any width.
@@ -51,7 +52,8 @@ class UnitTracer {
       return refuse<L>(name);
     }
   }
-  /// Adds a node that borrows all parameters of the node `owner` in the unit that this one is tied to.
+  /// Adds a node that borrows all parameters of the node `owner` in the unit that this one is tied
+  /// to.
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
     if constexpr (is_layer<L>()) {
@@ -60,7 +62,8 @@ class UnitTracer {
       return refuse<L>(name);
     }
   }
-  /// Adds a node that borrows only the first parameter, such as the weight of a head with its own bias.
+  /// Adds a node that borrows only the first parameter, such as the weight of a head with its own
+  /// bias.
   template <class L, class... V>
   constexpr auto tied_weight(const char* name, const char* owner, L, V... x) {
     if constexpr (is_layer<L>()) {
@@ -104,8 +107,8 @@ class UnitTracer {
     }
   }
 
-  /// Lays out the parameters of a layer that the unit owns: all but the first `borrowed`. Returns the
-  /// index of their offsets.
+  /// Lays out the parameters of a layer that the unit owns: all but the first `borrowed`. Returns
+  /// the index of their offsets.
   constexpr int own_parameters(const Layer& layer, int borrowed) {
     Block& block = graph.blocks.back();
     const int first = int(graph.offsets.size());
@@ -173,8 +176,8 @@ class UnitTracer {
 
 }  // namespace detail
 
-/// What a model's trace() and predict() are called with: declares the inputs of the model, joins units
-/// on them, and takes results. P is the precision policy.
+/// What a model's trace() and predict() are called with: declares the inputs of the model, joins
+/// units on them, and takes results. P is the precision policy.
 ///   static constexpr void trace(auto& g) {
 ///     auto x = g.unit("hidden", Hidden{}, g.template values<8>());
 ///     g.result(g.unit("loss", Loss{}, x, g.template target_values<1>()));
@@ -214,8 +217,8 @@ class Tracer {
       return refuse_unit<B, V...>(name);
     }
   }
-  /// Adds `count` units in a row. The first takes x, a Value or a tuple of Values; each later one takes
-  /// the results of the unit before it in place of x. All of them take `more`, too.
+  /// Adds `count` units in a row. The first takes x, a Value or a tuple of Values; each later one
+  /// takes the results of the unit before it in place of x. All of them take `more`, too.
   template <class B, class X, class... V>
   constexpr auto repeat(int count, const char* name, B block, X x, V... more) {
     return std::apply(
@@ -228,8 +231,8 @@ class Tracer {
         },
         as_tuple(x));
   }
-  /// Adds units as repeat() does, but the last one is `last` in place of a block, with a block's name
-  /// and number; such as one that computes only those results that are read.
+  /// Adds units as repeat() does, but the last one is `last` in place of a block, with a block's
+  /// name and number; such as one that computes only those results that are read.
   template <class B, class Last, int W, class... V>
   constexpr auto repeat_with_last(int count, const char* name, B block, Last last, Value<W> x,
                                   V... more) {

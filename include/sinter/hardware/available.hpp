@@ -18,8 +18,8 @@ struct AvailableMemory {
 /// use counts without the cached files that it can give back. `root` stands for "/".
 AvailableMemory available_memory(const std::filesystem::path& root = "/");
 
-/// Memory that the limits of the process itself (setrlimit: RLIMIT_DATA and RLIMIT_AS) let it map. An arena on
-/// the CPU is mapped as a whole, touched or not. `root` stands for "/".
+/// Memory that the limits of the process itself (setrlimit: RLIMIT_DATA and RLIMIT_AS) let it map.
+/// An arena on the CPU is mapped as a whole, touched or not. `root` stands for "/".
 AvailableMemory mappable_memory(const std::filesystem::path& root = "/");
 
 /// Memory of the device that is free for arenas: on the CPU, available_memory().

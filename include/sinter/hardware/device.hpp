@@ -10,8 +10,8 @@ namespace sinter::detail {
 /// requires  the calling thread has opened the device (DevicePolicy)
 std::string device_text(int threads);
 
-/// What the device is doing now, in a few words for a progress line: "41.2/79.6 GiB 98 % 612 W 64 °C" for
-/// a card. Empty if nothing is known, as for the CPU.
+/// What the device is doing now, in a few words for a progress line: "41.2/79.6 GiB 98 % 612 W 64
+/// °C" for a card. Empty if nothing is known, as for the CPU.
 /// requires  the calling thread has opened the device
 std::string device_use();
 

@@ -14,8 +14,8 @@ enum class MatmulInputs : std::uint8_t {
             ///< takes them as they are
 };
 
-/// Where kernels run: on a CPU, a pool of threads; on CUDA, a queue of launches. Only one thread at a
-/// time may use a Stream. Several Streams may live in one process; an idle one sleeps.
+/// Where kernels run: on a CPU, a pool of threads; on CUDA, a queue of launches. Only one thread at
+/// a time may use a Stream. Several Streams may live in one process; an idle one sleeps.
 class Stream {
  public:
   /// The threads, or the queue of launches, that run kernels. Only sources of kernels see inside.

@@ -59,14 +59,15 @@ struct AdafactorMoments {
   float* scratch;        ///< adafactor_scratch(rows, columns) elements
 };
 
-/// Updates one tensor, rows × columns, at the rate lr of its span. With s = g² + eps_square and R(x) the root mean square of x:
+/// Updates one tensor, rows × columns, at the rate lr of its span. With s = g² + eps_square and
+/// R(x) the root mean square of x:
 ///   row = beta2 row + (1 - beta2) mean of s over the row; column likewise
 ///   u = g / √(row column / mean(row)); in a vector each s has a moving mean v, and u = g / √v
 ///   α = lr max(eps_scale, R(p)) with scale_parameter, else lr
 ///   u = α u / max(1, R(u) / clip_threshold); with beta1: u = mean = beta1 mean + (1 - beta1) u
 ///   p -= α weight_decay p; p -= u; copy = p, rounded
-/// beta2 is adafactor_beta2(t) in step t. Of the span's decision only the scale is used. (M, G, S, C)
-/// is (float, float, float, C), C = float, BFloat16 or Float16. The bits are the same for every
+/// beta2 is adafactor_beta2(t) in step t. Of the span's decision only the scale is used. (M, G, S,
+/// C) is (float, float, float, C), C = float, BFloat16 or Float16. The bits are the same for every
 /// number of threads.
 ///
 /// Errors of one step, with ε the epsilon of float and g the gradient times decision->scale:

@@ -71,7 +71,8 @@ struct StepBounds {
   double norm = std::numeric_limits<double>::infinity();  ///< bound of the gradients' norm
 };
 
-/// Clears decision->applied where loss_weight · decision->loss, or decision->norm, is above its bound.
+/// Clears decision->applied where loss_weight · decision->loss, or decision->norm, is above its
+/// bound.
 void refuse_above(Stream& stream, const StepBounds& bounds, double loss_weight, Decision* decision);
 
 /// y[i] = factor · decision->scale · gradient[i], the product of the first two rounded to float.

@@ -12,10 +12,10 @@
 //                         and matmul's own error; dtable's add flag adds √chunks ε |dtable before|.
 //                         With a bias, Σ|x table| + |bias| replaces Σ|x table|, and dbias errs as
 //                         dtable would for a column of ones in x
-//   with LossOptions      with a and b the factors of log softmax[target] and, summed, of all classes:
-//                         losses (τ (a + b) + loss + b (8 + √vocabulary) (1 + 2 largest |logit|)) ε,
-//                         and dlogits weight ε ((a + b) p (τ + largest logit - logit) + 4 × the parts
-//                         of the class in the target)
+//   with LossOptions      with a and b the factors of log softmax[target] and, summed, of all
+//                         classes: losses (τ (a + b) + loss + b (8 + √vocabulary)
+//                         (1 + 2 largest |logit|)) ε, and dlogits weight ε ((a + b) p (τ + largest
+//                         logit - logit) + 4 × the parts of the class in the target)
 //   mean_squared_error    losses (2 + √width / 2) ε loss, dx 2 ε |dx|
 #pragma once
 #include <cstdint>

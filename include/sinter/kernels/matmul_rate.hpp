@@ -27,14 +27,14 @@ MatmulUnit matmul_unit(MatmulInputs inputs = MatmulInputs::whole);
 template <class T>
 MatmulLibrary matmul_library(MatmulInputs inputs = MatmulInputs::whole);
 
-/// Upper bounds of the host memory that a library's products take beside their operands, for each thread that
-/// multiplies. Opening the library takes more, once.
+/// Upper bounds of the host memory that a library's products take beside their operands, for each
+/// thread that multiplies. Opening the library takes more, once.
 struct MatmulWorkspace {
   std::int64_t mapped = 0;   ///< as limits of the process count (RLIMIT_DATA, RLIMIT_AS)
   std::int64_t touched = 0;  ///< as the machine and control groups count
 };
-/// The workspace of a library's products. MKL packs operands into memory that it keeps for each thread.
-/// It documents no bound, so a test measures one (tests/unit/kernels/libtorch.cpp).
+/// The workspace of a library's products. MKL packs operands into memory that it keeps for each
+/// thread. It documents no bound, so a test measures one (tests/unit/kernels/libtorch.cpp).
 constexpr MatmulWorkspace matmul_workspace(MatmulLibrary library) {
   constexpr std::int64_t mebibyte = 1 << 20;
   if (library != MatmulLibrary::libtorch) return {};

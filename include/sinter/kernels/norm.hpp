@@ -12,18 +12,19 @@
 
 namespace sinter::kernel {
 
-/// A sum of numbers ≥ 0 that has the same bits for every order and partition of the summands, also over several
-/// ranks. Numbers are cut at fixed places into integers, which add exactly (a superaccumulator, Neal 2015). Bin
-/// k counts in units of 2^(32 k - 320). To add sums, add their bins as doubles, which is exact for up to 2^20
-/// sums. Parts of a summand below 2^-320 are rounded away, and a summand from 2^320 on counts as infinity.
+/// A sum of numbers ≥ 0 that has the same bits for every order and partition of the summands, also
+/// over several ranks. Numbers are cut at fixed places into integers, which add exactly (a
+/// superaccumulator, Neal 2015). Bin k counts in units of 2^(32 k - 320). To add sums, add their
+/// bins as doubles, which is exact for up to 2^20 sums. Parts of a summand below 2^-320 are rounded
+/// away, and a summand from 2^320 on counts as infinity.
 struct BinnedSum {
   static constexpr int count = 20;       ///< number of bins
   static constexpr int width = 32;       ///< bits of a bin
   static constexpr int lowest = -320;    ///< the exponent of the unit of bin 0
   double bins[std::size_t(count)] = {};  ///< integers; if one is not finite, the sum is not either
 
-  /// The sum, rounded once to nearest, ties to even. Scaling all summands by a power of two therefore scales it
-  /// exactly.
+  /// The sum, rounded once to nearest, ties to even. Scaling all summands by a power of two
+  /// therefore scales it exactly.
   constexpr double value() const {
     std::uint64_t digits[std::size_t(count) + 1] = {};  // to the base of 2^width
     std::int64_t carry = 0;
@@ -61,9 +62,9 @@ struct BinnedSum {
 };
 static_assert(-BinnedSum::lowest % BinnedSum::width == 0);
 
-/// Adds all x[i]² to *sum. The squares of 16 consecutive elements are added in double, in a fixed order, and
-/// the results exactly (BinnedSum). The bits are therefore the same wherever an array is cut between such
-/// groups, and however it is padded with zeros. Error ≤ 8 ε of the sum.
+/// Adds all x[i]² to *sum. The squares of 16 consecutive elements are added in double, in a fixed
+/// order, and the results exactly (BinnedSum). The bits are therefore the same wherever an array is
+/// cut between such groups, and however it is padded with zeros. Error ≤ 8 ε of the sum.
 template <class T>
 void add_squares(Stream& stream, const T* x, std::int64_t n, BinnedSum* sum);
 

@@ -7,8 +7,8 @@
 //   all float, but C = BFloat16 or Float16
 //   all float, but G = C = Float16
 //   all Float16, but S = float
-// Its arithmetic is that of Wide<M>. Constants are computed in double and rounded once. The order of
-// the arithmetic is PyTorch's, so that trajectories can be compared.
+// Its arithmetic is that of Wide<M>. Constants are computed in double and rounded once. The order
+// of the arithmetic is PyTorch's, so that trajectories can be compared.
 //
 // Every gradient is first multiplied by decision->scale (clipping by norm, the inverse of a loss
 // scale), then clamped to ±decision->limit (torch.nn.utils.clip_grad_value_). A NaN gradient makes
@@ -53,8 +53,8 @@ struct ParameterSpan {
 
 namespace sinter::kernel {
 
-/// One parameter in double, whose gradient is scaled and clamped: what formulas of optimizers update.
-/// Tests compare the kernel of an optimizer with its update_one(options, parameter).
+/// One parameter in double, whose gradient is scaled and clamped: what formulas of optimizers
+/// update. Tests compare the kernel of an optimizer with its update_one(options, parameter).
 struct OneParameter {
   double value, gradient;                              ///< the weight, and its gradient
   double learning_rate, weight_decay;                  ///< of this step; 0 if there is no decay

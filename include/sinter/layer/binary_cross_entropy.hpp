@@ -5,8 +5,8 @@
 
 namespace sinter {
 
-/// y = Σ -(t log p + (1 - t) log(1 - p)) over the width, in nats, where p = logistic(x). The target t
-/// is 1 for a class that a row has, 0 for one that it has not, or a probability. The step's
+/// y = Σ -(t log p + (1 - t) log(1 - p)) over the width, in nats, where p = logistic(x). The target
+/// t is 1 for a class that a row has, 0 for one that it has not, or a probability. The step's
 /// loss is the mean over all numbers (BCEWithLogitsLoss of torch.nn). x, the logits, and the
 /// target: rows × W, y: rows × 1.
 template <int W>

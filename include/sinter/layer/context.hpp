@@ -35,8 +35,8 @@ struct Now {
   std::array<Sequences, axes> sequences{};  ///< sequences of each axis
   kernel::Stream* stream = nullptr;         ///< stream for kernels of layers
   double loss_weight = 0;  ///< 1 / (predictions in the whole global batch, over all ranks)
-  /// The options of cross-entropies in training (kernel::LossOptions). Class weights have the type for
-  /// losses.
+  /// The options of cross-entropies in training (kernel::LossOptions). Class weights have the type
+  /// for losses.
   double label_smoothing = 0, class_weight_sum = 0;
   const void* class_weights = nullptr;
   unsigned long long* right = nullptr;  ///< of evaluation, as in kernel::LossOptions; may be null
@@ -56,8 +56,8 @@ constexpr std::uint64_t dropout_key(const Now& now, std::uint32_t site) {
 
 /// One operand, resolved to an address. It becomes a Tensor<T> only if T has the planned size.
 struct BoundOperand {
-  /// How a kernel writes a gradient. `add_after_first` assigns in the first micro-batch of a step and
-  /// adds in later ones.
+  /// How a kernel writes a gradient. `add_after_first` assigns in the first micro-batch of a step
+  /// and adds in later ones.
   enum Put : std::uint8_t { assign, add, add_after_first };
 
   void* data = nullptr;                      ///< null if there is no such operand

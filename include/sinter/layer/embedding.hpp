@@ -93,8 +93,8 @@ struct AddFirstEmbedding {
   }
 };
 
-/// y[r] = x[r] + weight[Offset + position of r in its sequence]. x, y: rows × W, weight: (Positions +
-/// Offset) × W; its first Offset rows are not used and get no gradient (BART has two).
+/// y[r] = x[r] + weight[Offset + position of r in its sequence]. x, y: rows × W, weight: (Positions
+/// + Offset) × W; its first Offset rows are not used and get no gradient (BART has two).
 /// requires  no sequence is longer than Positions
 template <int Positions, int W, int Offset = 0>
 struct AddPosition {

@@ -7,7 +7,8 @@
 //   saved        (optional) has one Keep for each field of its aggregate Saved
 //   forward(c)   and backward(c) compute on a Context c (context.hpp)
 // A layer that allocates memory outside the plan has, instead of forward and backward,
-//   object<P>()  makes the LayerObject of one of its uses, which computes; P is the precision policy
+//   object<P>()  makes the LayerObject of one of its uses, which computes; P is the precision
+//                policy
 //   unplanned    true
 // Its params may be an array of any number of Param, and its saved one of at most four Keep.
 // Any layer may state facts:
@@ -18,7 +19,8 @@
 //   cheap                        true if its results are worth recomputing rather than keeping
 //   passes_gradient              true if dx is dy for each operand, see Layer::passes_gradient
 //   loss                         true if its result is one loss for each row, see Layer::loss
-//   cross_entropy                true if the loss obeys Context::loss_options(), see Layer::cross_entropy
+//   cross_entropy                true if the loss obeys Context::loss_options(), see
+//                                Layer::cross_entropy
 //   pools                        true if its result has one row for each sequence
 //   takes_last                   true if it pools by taking the last row, see Layer::takes_last
 //   causal                       true if rows depend on none that follow them, see Layer::causal
@@ -174,8 +176,8 @@ class LayerObject {
 namespace detail {
 inline constexpr int types = 6;  ///< number of enumerators of Type
 
-/// An axis is a set of rows. Axes 0 and 1 have one for each token, such as of a reply and of a text;
-/// axis a + 2 has one for each sequence of axis a.
+/// An axis is a set of rows. Axes 0 and 1 have one for each token, such as of a reply and of a
+/// text; axis a + 2 has one for each sequence of axis a.
 inline constexpr int token_axes = 2, axes = 4;
 
 /// The most operands, results, and fields of Params and of Saved that a layer has. (An array in

@@ -16,8 +16,8 @@ struct LinearOptions {
   WeightLayout layout = WeightLayout::in_out;  ///< how the weight is stored
   Init weight = Init::normal(.02f);            ///< how the weight starts
   Init bias = Init::zeros;                     ///< how the bias starts
-  /// True if the weight is a Param::hidden matrix. Set it to false for the first and the last layer of a
-  /// model, which some optimizers, such as Muon, treat like embeddings and heads.
+  /// True if the weight is a Param::hidden matrix. Set it to false for the first and the last layer
+  /// of a model, which some optimizers, such as Muon, treat like embeddings and heads.
   bool hidden = true;
   bool has_bias = true;  ///< true if there is a bias
 };

@@ -5,8 +5,9 @@
 
 namespace sinter {
 
-// The cross-entropies of ids obey the policies LabelSmoothing and ClassWeights in training (kernel::LossOptions),
-// and count targets whose logit is the largest in an evaluation with TokenAccuracy.
+// The cross-entropies of ids obey the policies LabelSmoothing and ClassWeights in training
+// (kernel::LossOptions), and count targets whose logit is the largest in an evaluation with
+// TokenAccuracy.
 
 /// y = -log softmax(x weightᵀ)[target], in nats; 0 where the target is below zero. x: rows × W,
 /// targets: one for each row, weight: Vocabulary × W (usually tied to an Embedding), y: rows × 1.

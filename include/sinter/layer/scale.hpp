@@ -8,8 +8,8 @@
 namespace sinter {
 
 /// y = Factor x, such as the embeddings of tokens, which some models multiply by √W (Vaswani et al.
-/// 2017). The factor, a float or double, is rounded once, to the type in which kernels compute. x, y:
-/// rows × W.
+/// 2017). The factor, a float or double, is rounded once, to the type in which kernels compute. x,
+/// y: rows × W.
 template <int W, std::floating_point auto Factor>
 struct Scale {
   static constexpr std::array in{W};

@@ -20,16 +20,16 @@ template <class R>
 using SettingOf = std::conditional_t<R::device::on_host, typename R::precision,
                                      Setting<typename R::precision, typename R::device>>;
 
-/// Approximate bytes of logits that a loss computes at once. They fit in a cache of the CPU. On a card their
-/// products occupy all of it, and the gradient of the weight is added to only seldom.
+/// Approximate bytes of logits that a loss computes at once. They fit in a cache of the CPU. On a
+/// card their products occupy all of it, and the gradient of the weight is added to only seldom.
 #ifdef SINTER_CUDA
 inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{512} << 20;
 #else
 inline constexpr std::int64_t logit_bytes_at_once = std::int64_t{4} << 20;
 #endif
 
-/// Number of blocks of rows that the backward pass of a norm sums apart: on a card, four for each multiprocessor
-/// of a large one, which has 132.
+/// Number of blocks of rows that the backward pass of a norm sums apart: on a card, four for each
+/// multiprocessor of a large one, which has 132.
 #ifdef SINTER_CUDA
 inline constexpr int norm_row_blocks = 4 * 132;
 #else

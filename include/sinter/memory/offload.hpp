@@ -34,7 +34,8 @@ struct OffloadOptions {
 };
 
 namespace touches {
-/// States the use U of the offloaded state of a run of units, and of their masters if these are offloaded.
+/// States the use U of the offloaded state of a run of units, and of their masters if these are
+/// offloaded.
 template <Use U>
 constexpr void offloaded_state(const Model& model, const Instruction& i, TouchList& out) {
   detail::each_offloaded(model, [&](Space space) {
@@ -73,8 +74,9 @@ inline constexpr Kind await_state_kind{.name = "await state",
                                        .touch = touches::offloaded_state<Use::finish>,
                                        .run = executes::await_state,
                                        .by_shards = true};
-/// The kind of the instruction that starts to store offloaded state again. It also runs if the step is not
-/// applied, and then changes nothing; so no transfer is in a conditional part of a launch graph.
+/// The kind of the instruction that starts to store offloaded state again. It also runs if the step
+/// is not applied, and then changes nothing; so no transfer is in a conditional part of a launch
+/// graph.
 inline constexpr Kind store_state_kind{.name = "store state",
                                        .touch = touches::offloaded_state<Use::send>,
                                        .run = executes::store_state,
@@ -129,12 +131,13 @@ SINTER_RULE(OffloadedWeightsStay,
             "as what others have updated comes there. Fix: .stage = 3, Ddp, or .weights = false.");
 }  // namespace detail
 
-/// Keeps the optimizer's state in the host's memory or, on the CPU, in a file (Rajbhandari et al. 2021). The
-/// arena has room for the state of only a few units: those being updated, the next ones, which are being
-/// fetched, and the previous ones, which are being stored. This room is memory that backward has freed of
-/// activations. With `weights`, masters are offloaded, too. A unit's masters are fetched before each
-/// instruction that reads its weights, while the previous such instruction runs. Weights made from them are
-/// freed once read. Results are bit-identical to keeping everything in the arena.
+/// Keeps the optimizer's state in the host's memory or, on the CPU, in a file (Rajbhandari et al.
+/// 2021). The arena has room for the state of only a few units: those being updated, the next ones,
+/// which are being fetched, and the previous ones, which are being stored. This room is memory that
+/// backward has freed of activations. With `weights`, masters are offloaded, too. A unit's masters
+/// are fetched before each instruction that reads its weights, while the previous such instruction
+/// runs. Weights made from them are freed once read. Results are bit-identical to keeping
+/// everything in the arena.
 template <OffloadOptions O = {}>
 struct Offload {
   using slot = slot::offload;
@@ -185,8 +188,8 @@ struct Offload {
   }
 
  private:
-  /// True if an instruction follows the update of offloaded masters. It then runs for each bucket, while its
-  /// masters are in the arena.
+  /// True if an instruction follows the update of offloaded masters. It then runs for each bucket,
+  /// while its masters are in the arena.
   static constexpr bool follows_masters(const Model& model, const Instruction& i) {
     if (i.kind->role != Role::follow) return false;
     TouchList list;

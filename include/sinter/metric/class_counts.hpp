@@ -5,7 +5,8 @@
 
 namespace sinter::detail {
 
-/// A view of 3 × classes sums. The margins of the confusion matrix and its diagonal suffice for both metrics.
+/// A view of 3 × classes sums. The margins of the confusion matrix and its diagonal suffice for
+/// both metrics.
 template <class Sum>
 struct ClassCounts {
   std::span<Sum> right, predicted, actual;  ///< rows of each class

@@ -13,9 +13,9 @@ struct ClassTargets {
   constexpr explicit operator bool() const { return ids >= 0; }
 };
 
-/// The classes that a model learns: its only targets are ids, one for each sequence, or one for each row
-/// where all else that it takes are numbers. (A model that takes ids and has a target for each row learns
-/// tokens.)
+/// The classes that a model learns: its only targets are ids, one for each sequence, or one for
+/// each row where all else that it takes are numbers. (A model that takes ids and has a target for
+/// each row learns tokens.)
 constexpr ClassTargets class_targets(const Model& model) {
   ClassTargets found;
   int ids = 0, targets = 0;

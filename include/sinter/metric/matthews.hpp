@@ -6,9 +6,9 @@
 
 namespace sinter {
 
-/// Matthews' correlation coefficient of predicted and true classes, for any number of classes (Gorodkin
-/// 2004, R_K), from -1 to 1; 0 where all rows have one class or are predicted as one, as in scikit-learn.
-/// GLUE's figure for CoLA.
+/// Matthews' correlation coefficient of predicted and true classes, for any number of classes
+/// (Gorodkin 2004, R_K), from -1 to 1; 0 where all rows have one class or are predicted as one, as
+/// in scikit-learn. GLUE's figure for CoLA.
 struct Matthews {
   static constexpr std::string_view name = "matthews";
   static constexpr bool greater_is_better = true;

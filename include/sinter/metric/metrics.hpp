@@ -100,17 +100,17 @@ SINTER_MODEL_RULE(
 /// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>> of a model of classes, or
 /// Metrics<TokenAccuracy> of one of tokens. A model of several classes of each row may have
 /// Metrics<ExactClasses, F1<>>, one of numbers Metrics<Pearson>, and one that writes (Evaluate)
-/// Metrics<Bleu, RougeL>. With all but metrics of tokens and texts,
-/// each batch is predicted as well as evaluated, so an evaluation takes about twice the time. The
-/// figures are in the log as val_accuracy and so on, in `eval`, and may choose the best checkpoint
-/// (LoopOptions::best_by). A model of classes has Accuracy if its recipe has no Metrics.
-/// docs/add_a_metric.md has one of your own.
+/// Metrics<Bleu, RougeL>. With all but metrics of tokens and texts, each batch is predicted as well
+/// as evaluated, so an evaluation takes about twice the time. The figures are in the log as
+/// val_accuracy and so on, in `eval`, and may choose the best checkpoint (LoopOptions::best_by). A
+/// model of classes has Accuracy if its recipe has no Metrics. docs/add_a_metric.md has one of your
+/// own.
 template <class... M>
 struct Metrics {
   using slot = slot::metric;
-  using rules = RuleList<
-      detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>,
-      detail::MetricsNeedTexts<((TextMetric<M> && !RowMetric<M> && !TokenMetric<M>) || ...)>>;
+  using rules = RuleList<detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>,
+                         detail::MetricsNeedTexts<(
+                             (TextMetric<M> && !detail::RowMetric<M> && !TokenMetric<M>) || ...)>>;
   using model_rules =
       RuleList<detail::MetricsNeedClasses<M...>,
                detail::MetricsNeedClassSets<((ClassSetMetric<M> && !ClassMetric<M>) || ...)>,

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // BERT (Devlin et al. 2019).
 #pragma once
-#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/activation.hpp"
-#include "sinter/layer/attention.hpp"
-#include "sinter/layer/concat.hpp"
-#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/embedding.hpp"
-#include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
-#include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/bert_rules.hpp"
-#include "sinter/model/hugging_face.hpp"
-#include "sinter/model/label_loss.hpp"
+#include "sinter/model/encoder.hpp"
 #include "sinter/model/optional_dropout.hpp"
-#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 
@@ -46,17 +38,15 @@ struct BertOptions {
 namespace detail {
 namespace bert {
 
-/// A matrix in torch.nn's layout, out × in.
-inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
-/// A matrix that produces logits, also out × in.
-inline constexpr LinearOptions classifying{.layout = WeightLayout::out_in, .hidden = false};
+using encoder::as_torch, encoder::classifying;
 
-/// The embeddings of tokens, positions and types, then a layer norm and dropout.
-template <BertOptions O, int W = O.width>
+/// The embeddings of tokens, positions and types, then a layer norm and dropout. The first row of a
+/// sequence has the position embedding First.
+template <BertOptions O, int First = 0, int W = O.width>
 struct Embed {
   static constexpr Value<W> trace(auto& g, Ids tokens, auto... types) {
     auto x = g("word_embeddings", Embedding<O.vocabulary, W>{}, tokens);
-    auto placed = g("position_embeddings", AddPosition<O.positions, W>{}, x);
+    auto placed = g("position_embeddings", AddPosition<O.positions, W, First>{}, x);
     auto typed = with_types(g, placed, types...);
     auto n = g("LayerNorm", LayerNorm<W, {.eps = O.epsilon}>{}, typed);
     return optional_dropout<W, float(O.dropout)>(g, "dropout", n);
@@ -73,18 +63,14 @@ struct Embed {
 
 /// A transformer block: attention and a perceptron, each with a norm after its residual sum.
 template <BertOptions O, int W = O.width>
-struct Block {
+struct BlockParts {
   /// The norm after each residual sum.
   using Norm = PostLayerNorm<W, {.eps = O.epsilon}>;
   static constexpr float P = float(O.dropout);  ///< dropout probability
+  static constexpr encoder::AttentionNames names{"attention.self",     "attention.self.query",
+                                                 "attention.self.key", "attention.self.value",
+                                                 "attention.self.qkv", "attention.self.kv"};
 
-  static constexpr Value<W> trace(auto& g, Value<W> x) {
-    auto q = g("attention.self.query", Linear<W, W, as_torch>{}, x);
-    auto k = g("attention.self.key", Linear<W, W, as_torch>{}, x);
-    auto v = g("attention.self.value", Linear<W, W, as_torch>{}, x);
-    auto qkv = g("attention.self.qkv", Concat<W, W, W>{}, q, k, v);
-    return attended(g, g("attention.self", SelfAttention<W, O.heads, P>{}, qkv), x);
-  }
   /// The rest of the block after attention. `mixed`: output of attention, x: the block's input.
   static constexpr Value<W> attended(auto& g, Value<W> mixed, Value<W> x) {
     auto attended = g("attention.output.dense", Linear<W, W, as_torch>{}, mixed);
@@ -96,42 +82,16 @@ struct Block {
     return g("output.LayerNorm", Norm{}, optional_dropout<W, P>(g, "output.dropout", narrow), h);
   }
 };
-/// The last block where only the first row of each sequence is read, with the parameters of Block.
-/// Keys and values are of all rows; everything else is computed for the first rows only.
-template <BertOptions O, int W = O.width>
-struct FirstRowBlock {
-  static constexpr Value<W> trace(auto& g, Value<W> x) {
-    using Attention = CrossAttention<W, O.heads, Block<O>::P>;
-    auto first = g("first", FirstRow<W>{}, x);
-    auto q = g("attention.self.query", Linear<W, W, as_torch>{}, first);
-    auto k = g("attention.self.key", Linear<W, W, as_torch>{}, x);
-    auto v = g("attention.self.value", Linear<W, W, as_torch>{}, x);
-    auto kv = g("attention.self.kv", Concat<W, W>{}, k, v);
-    return Block<O>::attended(g, g("attention.self", Attention{}, q, kv), first);
-  }
-};
 
 /// The transform before the logits of masked tokens: linear, GELU, layer norm.
 template <BertOptions O, int W = O.width>
-constexpr Value<W> transformed(auto& g, Value<W> x) {
-  auto dense = g("transform.dense", Linear<W, W, as_torch>{}, x);
-  auto act = g("transform.act", GeluErf<W>{}, dense);
-  return g("transform.LayerNorm", LayerNorm<W, {.eps = O.epsilon}>{}, act);
-}
-/// The loss of masked tokens. The logits share the embedding's table but have a bias of their own.
-template <BertOptions O, int W = O.width>
-struct HiddenTokensLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
-    using Loss = LinearBiasCrossEntropy<O.vocabulary, W>;
-    return g.tied_weight("", "word_embeddings", Loss{}, transformed<O>(g, x), targets);
-  }
-};
-/// The logits of the token in each row.
-template <BertOptions O, int W = O.width>
-struct TokenLogits {
-  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
-    using Logits = UnembeddingBias<O.vocabulary, W>;
-    return g.tied_weight("", "word_embeddings", Logits{}, transformed<O>(g, x));
+struct Transform {
+  static constexpr const char* logits = "";  ///< the name of the logits
+
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto dense = g("transform.dense", Linear<W, W, as_torch>{}, x);
+    auto act = g("transform.act", GeluErf<W>{}, dense);
+    return g("transform.LayerNorm", LayerNorm<W, {.eps = O.epsilon}>{}, act);
   }
 };
 
@@ -152,11 +112,25 @@ struct Classifier {
     return g("", Linear<W, O.labels, classifying>{}, x);
   }
 };
-/// The loss of each sequence's label, or each token's.
+/// The units of Bert.
 template <BertOptions O, int W = O.width>
-struct ClassifierLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, auto labels) {
-    return label_loss<O>(g, Classifier<O>::trace(g, x), labels);
+struct Units {
+  using Block = BlockParts<O>;
+  using Transform = bert::Transform<O>;
+  using Classifier = bert::Classifier<O>;
+  static constexpr auto blocks = "bert.encoder.layer", tokens = "cls.predictions",
+                        classifier = "classifier";
+
+  static constexpr Value<W> embed(auto& g) {
+    auto ids = g.tokens();
+    if constexpr (O.pairs) {
+      return g.unit("bert.embeddings", Embed<O>{}, ids, g.tokens());
+    } else {
+      return g.unit("bert.embeddings", Embed<O>{}, ids);
+    }
+  }
+  static constexpr Value<W> pooled(auto& g, Value<W> x) {
+    return g.unit("bert.pooler", Pooler<O>{}, x);
   }
 };
 
@@ -169,72 +143,23 @@ HuggingFace files_of(const BertOptions& o, std::size_t master_bytes);
 
 /// BERT, an encoder: each row attends to its whole sequence, norms follow the residual sums, and
 /// GELU is the exact one. Names and initial values are Hugging Face's. Without `labels` it predicts
-/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class,
-/// several classes or numbers of each sequence from its first row (BertForSequenceClassification),
-/// or the class of each token (BertForTokenClassification), as `label_kind` says. Sequences have
-/// their own lengths, so there is neither padding nor an attention mask. Where only first rows are
-/// read, the last block computes only these. A prediction is the logits of each row, or the logits
-/// or numbers of each sequence.
+/// masked tokens (BertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the
+/// class, several classes or numbers of each sequence from its first row
+/// (BertForSequenceClassification), or the class of each token (BertForTokenClassification), as
+/// `label_kind` says. Sequences have their own lengths, so there is neither padding nor an
+/// attention mask. Where only first rows are read, the last block computes only these. A prediction
+/// is the logits of each row, or the logits or numbers of each sequence.
 template <BertOptions O = {}>
-struct Bert {
+struct Bert : detail::encoder::Model<O, detail::bert::Units<O>> {
   using slot = slot::model;
   using Options = BertOptions;
   using rules = detail::bert::Rules;
   static constexpr Options options = O;
 
-  static constexpr void trace(auto& g) {
-    auto embedded = embed(g);
-    if constexpr (O.labels > 0) {
-      auto labels = detail::label_targets<O>(g);
-      auto x = classified(g, embedded);
-      g.result(g.unit("classifier", detail::bert::ClassifierLoss<O>{}, x, labels));
-    } else {
-      auto targets = g.targets();
-      auto x = blocks(g, embedded);
-      using Loss = detail::bert::HiddenTokensLoss<O>;
-      g.result(g.tied_unit("cls.predictions", embedded, Loss{}, x, targets));
-    }
-  }
-  static constexpr void predict(auto& g) {
-    auto embedded = embed(g);
-    if constexpr (O.labels > 0) {
-      g.result(g.unit("classifier", detail::bert::Classifier<O>{}, classified(g, embedded)));
-    } else {
-      auto x = blocks(g, embedded);
-      g.result(g.tied_unit("cls.predictions", embedded, detail::bert::TokenLogits<O>{}, x));
-    }
-  }
   /// The files of BertForMaskedLM, BertForSequenceClassification or BertForTokenClassification.
   template <class R>
   static HuggingFace hugging_face() {
     return detail::bert::files_of(options, sizeof(typename R::precision::master));
-  }
-
- private:
-  static constexpr Value<O.width> embed(auto& g) {
-    auto tokens = g.tokens();
-    if constexpr (O.pairs) {
-      return g.unit("bert.embeddings", detail::bert::Embed<O>{}, tokens, g.tokens());
-    } else {
-      return g.unit("bert.embeddings", detail::bert::Embed<O>{}, tokens);
-    }
-  }
-  /// What the classifier reads: the pooled first row of each sequence, or all rows.
-  static constexpr Value<O.width> classified(auto& g, Value<O.width> embedded) {
-    auto x = blocks(g, embedded);
-    if constexpr (detail::reads_first_row(O))
-      x = g.unit("bert.pooler", detail::bert::Pooler<O>{}, x);
-    return x;
-  }
-  /// The output of the blocks: all rows, or the first row of each sequence.
-  static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
-    constexpr auto name = "bert.encoder.layer";
-    if constexpr (detail::reads_first_row(O)) {
-      using Last = detail::bert::FirstRowBlock<O>;
-      return g.repeat_with_last(O.layers, name, detail::bert::Block<O>{}, Last{}, x);
-    } else {
-      return g.repeat(O.layers, name, detail::bert::Block<O>{}, x);
-    }
   }
 };
 

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // DistilBERT (Sanh et al. 2019).
 #pragma once
-#include "sinter/graph/tracer.hpp"
 #include "sinter/layer/activation.hpp"
-#include "sinter/layer/attention.hpp"
-#include "sinter/layer/concat.hpp"
-#include "sinter/layer/cross_attention.hpp"
 #include "sinter/layer/embedding.hpp"
-#include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
-#include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
 #include "sinter/model/bert_rules.hpp"
-#include "sinter/model/hugging_face.hpp"
-#include "sinter/model/label_loss.hpp"
+#include "sinter/model/encoder.hpp"
 #include "sinter/model/optional_dropout.hpp"
-#include "sinter/policy/concepts.hpp"
 
 namespace sinter {
 
@@ -41,10 +33,7 @@ struct DistilBertOptions {
 namespace detail {
 namespace distilbert {
 
-/// A matrix in torch.nn's layout, out × in.
-inline constexpr LinearOptions as_torch{.layout = WeightLayout::out_in};
-/// A matrix that produces logits, also out × in.
-inline constexpr LinearOptions classifying{.layout = WeightLayout::out_in, .hidden = false};
+using encoder::as_torch, encoder::classifying;
 /// Options of all layer norms.
 inline constexpr LayerNormOptions norms{.eps = 1e-12};
 
@@ -61,16 +50,12 @@ struct Embed {
 
 /// BERT's block, without dropout after attention's output projection.
 template <DistilBertOptions O, int W = O.width>
-struct Block {
+struct BlockParts {
   static constexpr float P = float(O.dropout);  ///< dropout probability
+  static constexpr encoder::AttentionNames names{"attention",       "attention.q_lin",
+                                                 "attention.k_lin", "attention.v_lin",
+                                                 "attention.qkv",   "attention.kv"};
 
-  static constexpr Value<W> trace(auto& g, Value<W> x) {
-    auto q = g("attention.q_lin", Linear<W, W, as_torch>{}, x);
-    auto k = g("attention.k_lin", Linear<W, W, as_torch>{}, x);
-    auto v = g("attention.v_lin", Linear<W, W, as_torch>{}, x);
-    auto qkv = g("attention.qkv", Concat<W, W, W>{}, q, k, v);
-    return attended(g, g("attention", SelfAttention<W, O.heads, P>{}, qkv), x);
-  }
   /// The rest of the block after attention. `mixed`: output of attention, x: the block's input.
   static constexpr Value<W> attended(auto& g, Value<W> mixed, Value<W> x) {
     auto attended = g("attention.out_lin", Linear<W, W, as_torch>{}, mixed);
@@ -83,46 +68,19 @@ struct Block {
   }
 };
 
-/// The last block where only the first row of each sequence is read, with the parameters of Block.
-/// Keys and values are of all rows; everything else is computed for the first rows only.
-template <DistilBertOptions O, int W = O.width>
-struct FirstRowBlock {
-  static constexpr Value<W> trace(auto& g, Value<W> x) {
-    using Attention = CrossAttention<W, O.heads, Block<O>::P>;
-    auto first = g("first", FirstRow<W>{}, x);
-    auto q = g("attention.q_lin", Linear<W, W, as_torch>{}, first);
-    auto k = g("attention.k_lin", Linear<W, W, as_torch>{}, x);
-    auto v = g("attention.v_lin", Linear<W, W, as_torch>{}, x);
-    auto kv = g("attention.kv", Concat<W, W>{}, k, v);
-    return Block<O>::attended(g, g("attention", Attention{}, q, kv), first);
-  }
-};
-
 /// The transform before the logits of masked tokens: linear, GELU, layer norm.
 template <DistilBertOptions O, int W = O.width>
-constexpr Value<W> transformed(auto& g, Value<W> x) {
-  auto dense = g("vocab_transform", Linear<W, W, as_torch>{}, x);
-  return g("vocab_layer_norm", LayerNorm<W, norms>{}, g("vocab_act", GeluErf<W>{}, dense));
-}
-/// The loss of masked tokens. The logits share the embedding's table but have a bias of their own.
-template <DistilBertOptions O, int W = O.width>
-struct HiddenTokensLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, Ids targets) {
-    using Loss = LinearBiasCrossEntropy<O.vocabulary, W>;
-    return g.tied_weight("vocab_projector", "word_embeddings", Loss{}, transformed<O>(g, x),
-                         targets);
-  }
-};
-/// The logits of the token in each row.
-template <DistilBertOptions O, int W = O.width>
-struct TokenLogits {
-  static constexpr Value<O.vocabulary> trace(auto& g, Value<W> x) {
-    using Logits = UnembeddingBias<O.vocabulary, W>;
-    return g.tied_weight("vocab_projector", "word_embeddings", Logits{}, transformed<O>(g, x));
+struct Transform {
+  static constexpr const char* logits = "vocab_projector";  ///< the name of the logits
+
+  static constexpr Value<W> trace(auto& g, Value<W> x) {
+    auto dense = g("vocab_transform", Linear<W, W, as_torch>{}, x);
+    return g("vocab_layer_norm", LayerNorm<W, norms>{}, g("vocab_act", GeluErf<W>{}, dense));
   }
 };
 
-/// The logits of classes, or the numbers, of each sequence by its first row, [CLS], or of each token.
+/// The logits of classes, or the numbers, of each sequence by its first row, [CLS], or of each
+/// token.
 template <DistilBertOptions O, int W = O.width>
 struct Classifier {
   static constexpr Value<O.labels> trace(auto& g, Value<W> x) {
@@ -141,12 +99,18 @@ struct Classifier {
     return g("classifier", Linear<W, O.labels, classifying>{}, kept);
   }
 };
-/// The loss of each sequence's label, or each token's.
+/// The units of DistilBert.
 template <DistilBertOptions O, int W = O.width>
-struct ClassifierLoss {
-  static constexpr Value<1> trace(auto& g, Value<W> x, auto labels) {
-    return label_loss<O>(g, Classifier<O>::trace(g, x), labels);
+struct Units {
+  using Block = BlockParts<O>;
+  using Transform = distilbert::Transform<O>;
+  using Classifier = distilbert::Classifier<O>;
+  static constexpr auto blocks = "distilbert.transformer.layer", tokens = "", classifier = "";
+
+  static constexpr Value<W> embed(auto& g) {
+    return g.unit("distilbert.embeddings", Embed<O>{}, g.tokens());
   }
+  static constexpr Value<W> pooled(auto&, Value<W> x) { return x; }
 };
 
 /// The files of DistilBertForMaskedLM, DistilBertForSequenceClassification or
@@ -158,59 +122,23 @@ HuggingFace files_of(const DistilBertOptions& o, std::size_t master_bytes);
 
 /// DistilBERT: BERT with half of the layers, without token types and without a pooler. Names and
 /// initial values are Hugging Face's. Without `labels` it predicts masked tokens
-/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class, several
-/// classes or numbers of each sequence from its first row (DistilBertForSequenceClassification), or
-/// the class of each token (DistilBertForTokenClassification), as `label_kind` says. It trains as
-/// any other model, without a teacher. A prediction is the logits of each row, or the logits or
-/// numbers of each sequence.
+/// (DistilBertForMaskedLM; use the objective MaskedLm). With `labels` it predicts the class,
+/// several classes or numbers of each sequence from its first row
+/// (DistilBertForSequenceClassification), or the class of each token
+/// (DistilBertForTokenClassification), as `label_kind` says. It trains as any other model, without
+/// a teacher. A prediction is the logits of each row, or the logits or numbers of each sequence.
 template <DistilBertOptions O = {}>
-struct DistilBert {
+struct DistilBert : detail::encoder::Model<O, detail::distilbert::Units<O>> {
   using slot = slot::model;
   using Options = DistilBertOptions;
   using rules = detail::bert::Rules;
   static constexpr Options options = O;
 
-  static constexpr void trace(auto& g) {
-    auto embedded = embed(g);
-    if constexpr (O.labels > 0) {
-      auto labels = detail::label_targets<O>(g);
-      auto x = blocks(g, embedded);
-      g.result(g.unit("", detail::distilbert::ClassifierLoss<O>{}, x, labels));
-    } else {
-      auto targets = g.targets();
-      auto x = blocks(g, embedded);
-      g.result(g.tied_unit("", embedded, detail::distilbert::HiddenTokensLoss<O>{}, x, targets));
-    }
-  }
-  static constexpr void predict(auto& g) {
-    auto embedded = embed(g);
-    auto x = blocks(g, embedded);
-    if constexpr (O.labels > 0) {
-      g.result(g.unit("", detail::distilbert::Classifier<O>{}, x));
-    } else {
-      g.result(g.tied_unit("", embedded, detail::distilbert::TokenLogits<O>{}, x));
-    }
-  }
   /// The files of DistilBertForMaskedLM, DistilBertForSequenceClassification or
   /// DistilBertForTokenClassification.
   template <class R>
   static HuggingFace hugging_face() {
     return detail::distilbert::files_of(options, sizeof(typename R::precision::master));
-  }
-
- private:
-  static constexpr Value<O.width> embed(auto& g) {
-    return g.unit("distilbert.embeddings", detail::distilbert::Embed<O>{}, g.tokens());
-  }
-  /// The output of the blocks: all rows, or the first row of each sequence.
-  static constexpr Value<O.width> blocks(auto& g, Value<O.width> x) {
-    constexpr auto name = "distilbert.transformer.layer";
-    if constexpr (detail::reads_first_row(O)) {
-      using Last = detail::distilbert::FirstRowBlock<O>;
-      return g.repeat_with_last(O.layers, name, detail::distilbert::Block<O>{}, Last{}, x);
-    } else {
-      return g.repeat(O.layers, name, detail::distilbert::Block<O>{}, x);
-    }
   }
 };
 

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of recipes with Roberta.
 #pragma once
-#include "sinter/base/label_kind.hpp"
-#include "sinter/policy/concepts.hpp"
-#include "sinter/policy/policy_facts.hpp"
+#include "sinter/model/encoder_rules.hpp"
 
 namespace sinter::detail::roberta {
 
-SINTER_RULE(HeadsDivideWidth, R::model::options.width % R::model::options.heads == 0,
-            "Roberta: heads does not divide width. Why: each head attends with width / heads "
-            "numbers. Fix: choose a width that is a multiple of heads, such as 64 for each.");
-SINTER_RULE(ContextWithinPositions, R::data::context <= R::model::options.positions,
-            "Roberta: the data's context is beyond the model's positions. Why: each place in a "
-            "sequence has a learned embedding, and there are only `positions` of them. Fix: a "
-            "larger .positions in the model, or a smaller .context in the data.");
-SINTER_RULE(
-    VocabularyHoldsData, R::data::vocabulary <= R::model::options.vocabulary,
-    "Roberta: the model's vocabulary is smaller than the data's. Why: the data has ids that the "
-    "model has no embedding for. Fix: make .vocabulary at least that of the data.");
+SINTER_ENCODER_RULES("Roberta");
 SINTER_RULE(LabelsDiffer,
             R::model::options.labels != 1 || R::model::options.label_kind != LabelKind::one_class,
             "Roberta: there is one label. Why: each sequence is of one of `labels` classes, and of "
@@ -35,10 +23,6 @@ SINTER_RULE(
 SINTER_RULE(ObjectiveHasTargets, R::model::options.labels == 0 || !has_objective<R>(),
             "Roberta: an objective with labels. Why: an objective such as MaskedLm prepares "
             "batches of tokens and one target for each. Fix: leave out .labels, or the objective.");
-SINTER_RULE(SequencesAreWhole, !pads_sequences<R>(),
-            "Roberta: the batching pads sequences. Why: each row sees its whole sequence, and "
-            "would see the padding behind it, too; there is no attention mask, as sequences may "
-            "have lengths of their own. Fix: leave the batching out, which is Packed.");
 
 /// True unless the data put other marks around texts than RoBERTa knows.
 template <class R>

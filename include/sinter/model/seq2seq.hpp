@@ -233,8 +233,8 @@ struct NextTokenOfRows {
 /// A batch has the texts on axis 1 and the replies on axis 0: ids[0] are the tokens of texts,
 /// ids[1] the decoder's inputs, ids[2] its targets (DialoguePairs). Each side has its own rows, so
 /// texts need no padding and no attention mask, and no row attends to padding after replies. A
-/// prediction is the logits of the token after each reply. The bias of logits is zero or from a file,
-/// and is not trained.
+/// prediction is the logits of the token after each reply. The bias of logits is zero or from a
+/// file, and is not trained.
 template <Seq2SeqOptions O = {}>
 struct Seq2Seq {
   using slot = slot::model;

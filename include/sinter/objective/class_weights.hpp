@@ -50,8 +50,9 @@ SINTER_MODEL_RULE(
 
 /// A weight for each class, in the order of their ids: ClassWeights<1, 4.5> for two classes, as
 /// `weight` of PyTorch's cross_entropy. The loss of a training step is a weighted mean: the sum of
-/// weight × loss over the global batch, divided by the sum of the weights of its targets. Evaluations report the plain cross-entropy. A batch whose classes all have
-/// the weight 0 is refused, as one without targets is.
+/// weight × loss over the global batch, divided by the sum of the weights of its targets.
+/// Evaluations report the plain cross-entropy. A batch whose classes all have the weight 0 is
+/// refused, as one without targets is.
 template <auto... Weights>
 struct ClassWeights {
   using slot = slot::class_weights;

@@ -29,10 +29,11 @@ SINTER_MODEL_RULE(
     "CrossEntropy, such as Gpt2 or Mlp<{.classifier = true}>.");
 }  // namespace detail
 
-/// Label smoothing (Szegedy et al. 2016): a target is 1 - factor of its class or token, and factor /
-/// classes of each. It is label_smoothing of PyTorch's cross_entropy, with the mean over predictions.
-/// The loss of a training step is the smoothed one. Evaluations report the plain cross-entropy, so
-/// that perplexity and the choice of the best checkpoint mean what they do without it.
+/// Label smoothing (Szegedy et al. 2016): a target is 1 - factor of its class or token, and factor
+/// / classes of each. It is label_smoothing of PyTorch's cross_entropy, with the mean over
+/// predictions. The loss of a training step is the smoothed one. Evaluations report the plain
+/// cross-entropy, so that perplexity and the choice of the best checkpoint mean what they do
+/// without it.
 template <LabelSmoothingOptions O = {}>
 struct LabelSmoothing {
   using slot = slot::label_smoothing;

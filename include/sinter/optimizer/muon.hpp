@@ -67,9 +67,9 @@ struct HasHiddenMatrix {
 ///   b = lerp(b, g, 1 - momentum); u = lerp(g, b, momentum), or b without nesterov
 ///   p = (1 - lr weight_decay) p - lr √max(1, fan_out / fan_in) orthogonal(u).
 /// All other parameters get AdamW: embeddings, heads (tied or not), biases and norms, each Linear
-/// with `.hidden = false` (Mlp's first and last), and matrices of your own layers without Param::hidden.
-/// A fused matrix, such as GPT-2's q, k and v, is one matrix. The state is one number per parameter
-/// of a hidden matrix, two per other parameter.
+/// with `.hidden = false` (Mlp's first and last), and matrices of your own layers without
+/// Param::hidden. A fused matrix, such as GPT-2's q, k and v, is one matrix. The state is one
+/// number per parameter of a hidden matrix, two per other parameter.
 template <MuonOptions O = {}>
 struct Muon {
   using slot = slot::optimizer;

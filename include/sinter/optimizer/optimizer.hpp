@@ -54,8 +54,8 @@ constexpr bool makes_copy(const Model& model) {
 }  // namespace detail
 
 namespace touches {
-/// States what `update` touches: it consumes gradients, and changes masters, state and, if Optimizer casts,
-/// the copy of the weights. (Updater relies on the order of the first three.)
+/// States what `update` touches: it consumes gradients, and changes masters, state and, if
+/// Optimizer casts, the copy of the weights. (Updater relies on the order of the first three.)
 template <class Optimizer>
 constexpr void update(const Model& model, const Instruction& i, TouchList& out) {
   each(model, i, Use::consume, Space::gradient, out);

@@ -20,8 +20,8 @@ constexpr std::string_view name_of(GradientCompression compression) {
 }
 
 namespace detail {
-/// Number of leading elements that go through the workspace, as kernels must not overwrite what they
-/// still read.
+/// Number of leading elements that go through the workspace, as kernels must not overwrite what
+/// they still read.
 inline constexpr std::int64_t compressed_apart = 64;
 /// Bytes of the workspace of compress() and expand().
 inline constexpr std::int64_t compression_workspace =

@@ -13,12 +13,13 @@ struct DdpOptions {
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
   /// Minimum size of the first bucket; small, so that ranks begin to reduce early in backward.
   std::int64_t first_bucket_bytes = 1 << 20;
-  /// The type of gradients in transfers. With bf16, each rank's gradients are rounded and added in fp32
-  /// in rank order (on cards as NCCL adds), and the sum is rounded again: half the bytes, other bits.
+  /// The type of gradients in transfers. With bf16, each rank's gradients are rounded and added in
+  /// fp32 in rank order (on cards as NCCL adds), and the sum is rounded again: half the bytes,
+  /// other bits.
   GradientCompression compression = GradientCompression::none;
   /// Number of ranks, each with its own copy of everything. On the CPU ranks are threads of one
-  /// process. If TrainerSettings::world says so, they are processes of one or several hosts, with the
-  /// same bits. On cards each is a process with its own card.
+  /// process. If TrainerSettings::world says so, they are processes of one or several hosts, with
+  /// the same bits. On cards each is a process with its own card.
   int ranks = 2;
   SINTER_FIELDS((bucket_bytes).at_least(1), (first_bucket_bytes).at_least(1), (compression),
                 (ranks).at_least(1).adjustable())
@@ -96,7 +97,8 @@ inline constexpr Kind await_reduce_kind{
     .traffic =
         traffic::run<Operation::all_reduce, Traffic::waits, Space::gradient, Type::gradient>};
 
-/// An instruction of this kind starts the sum of fp32 gradients over the ranks, which travel as bf16.
+/// An instruction of this kind starts the sum of fp32 gradients over the ranks, which travel as
+/// bf16.
 inline constexpr Kind reduce_compressed_kind{
     .name = "reduce",
     .touch = touches::reduce_compressed,
@@ -123,8 +125,8 @@ struct Bucket {
   short what, count;  ///< the first unit's place in the order, and the number of units
 };
 
-/// Cuts the units into buckets of at least `bytes`, in the order in which their gradients become final. The first
-/// has at least `first_bytes`, if that is less; the last one may be smaller.
+/// Cuts the units into buckets of at least `bytes`, in the order in which their gradients become
+/// final. The first has at least `first_bytes`, if that is less; the last one may be smaller.
 constexpr std::vector<Bucket> cut_into_buckets(const Model& model, std::int64_t first_bytes,
                                                std::int64_t bytes) {
   std::vector<Bucket> buckets;
@@ -142,8 +144,8 @@ constexpr std::vector<Bucket> cut_into_buckets(const Model& model, std::int64_t 
   return buckets;
 }
 
-/// Calls visit(Instruction) with each instruction of a program, and ready(Bucket) with each bucket behind the
-/// instruction that makes its last contribution to a gradient.
+/// Calls visit(Instruction) with each instruction of a program, and ready(Bucket) with each bucket
+/// behind the instruction that makes its last contribution to a gradient.
 constexpr void walk_with_buckets(const Model& model, const Program& program,
                                  std::span<const Bucket> buckets, auto visit, auto ready) {
   std::vector<int> last(model.count(), -1);  // contribution to each unit's gradient

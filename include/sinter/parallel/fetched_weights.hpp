@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary weights: a unit's weights are fetched into the arena shortly before an instruction reads them,
-// freed after it, and fetched again for the next reader (Rajbhandari et al. 2020, stage 3).
+// Temporary weights: a unit's weights are fetched into the arena shortly before an instruction
+// reads them, freed after it, and fetched again for the next reader (Rajbhandari et al. 2020, stage
+// 3).
 #pragma once
 #include <algorithm>
 
@@ -61,8 +62,8 @@ inline constexpr Kind await_weights_kind{.name = "await weights",
                                          .touch = touches::await_weights,
                                          .run = executes::await_weights,
                                          .traffic = traffic::fetch_weights<Traffic::waits>};
-/// The kind of the instruction that makes the weights of a unit whose masters each rank has: the unit is not
-/// trained, or masters are offloaded.
+/// The kind of the instruction that makes the weights of a unit whose masters each rank has: the
+/// unit is not trained, or masters are offloaded.
 inline constexpr Kind copy_weights_kind{
     .name = "copy weights", .touch = touches::copy_weights, .run = executes::copy_weights};
 
@@ -102,9 +103,9 @@ class WeightReads {
   }
 };
 
-/// Adds instructions that fetch weights of units from other ranks, or, if masters are not split, make them of
-/// masters. Weights are fetched while the previous instruction that reads any runs, and freed once read. What
-/// two consecutive readers share is fetched once.
+/// Adds instructions that fetch weights of units from other ranks, or, if masters are not split,
+/// make them of masters. Weights are fetched while the previous instruction that reads any runs,
+/// and freed once read. What two consecutive readers share is fetched once.
 constexpr Program fetch_weights(const Model& model, const Program& program) {
   const detail::WeightReads reads(model, program);
   Program rewritten;

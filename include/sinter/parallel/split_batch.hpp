@@ -69,9 +69,9 @@ inline constexpr Kind await_collect_kind{.name = "await reduce",
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_gradients<Gradient>,
                                          .traffic = traffic::collect<Traffic::waits>};
-/// The kind of the instruction that starts to broadcast the new weights of a run of units from the root. It
-/// also runs if the step is not applied, and then changes nothing; so no transfer is in a conditional part of
-/// a launch graph.
+/// The kind of the instruction that starts to broadcast the new weights of a run of units from the
+/// root. It also runs if the step is not applied, and then changes nothing; so no transfer is in a
+/// conditional part of a launch graph.
 template <class Weight>
 inline constexpr Kind distribute_kind{.name = "broadcast",
                                       .touch = touches::weights<Use::exchange>,
@@ -86,10 +86,11 @@ inline constexpr Kind await_distribute_kind{.name = "await broadcast",
                                             .traffic = traffic::distribute<Traffic::waits>};
 }  // namespace detail
 
-/// Data parallel training in which one rank updates for all, like torch.nn.DataParallel. Each rank computes
-/// its part of the global batch, and gradients are summed at the first rank. Only this rank updates and
-/// broadcasts the new weights. All ranks run one program; the others skip the update. No transfer overlaps
-/// with computation. Bit-identical to Ddp and never faster: a baseline for benchmarks.
+/// Data parallel training in which one rank updates for all, like torch.nn.DataParallel. Each rank
+/// computes its part of the global batch, and gradients are summed at the first rank. Only this
+/// rank updates and broadcasts the new weights. All ranks run one program; the others skip the
+/// update. No transfer overlaps with computation. Bit-identical to Ddp and never faster: a baseline
+/// for benchmarks.
 template <SplitBatchOptions O = {}>
 struct SplitBatch {
   using slot = slot::parallel;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common parts of parallel modes: what their instructions touch, what they state to communicate, and loops over
-// arrays.
+// Common parts of parallel modes: what their instructions touch, what they state to communicate,
+// and loops over arrays.
 #pragma once
 #include "sinter/comm/communicator.hpp"
 #include "sinter/program/kinds.hpp"
@@ -54,7 +54,8 @@ constexpr void exchanged(const Model& model, int unit, Exchange exchange, Traffi
 
 namespace detail {
 namespace executes {
-/// Calls visit(array, size) with the decayed and the undecayed part of a run of units in a flat space.
+/// Calls visit(array, size) with the decayed and the undecayed part of a run of units in a flat
+/// space.
 template <class T>
 void each_array(Machine& machine, Space space, const Instruction& i, const auto& visit) {
   for (bool decayed : {true, false})
@@ -62,7 +63,8 @@ void each_array(Machine& machine, Space space, const Instruction& i, const auto&
       visit(machine.flat<T>(space) + part.first, part.size);
 }
 
-/// Starts the exchange of units' arrays in a space, which the instruction touches as number `number`.
+/// Starts the exchange of units' arrays in a space, which the instruction touches as number
+/// `number`.
 inline void start_exchange(const BoundUnits& units, Space space, traffic::Exchange exchange,
                            int number = 0) {
   const Element element = units.element(space);

@@ -9,8 +9,8 @@
 namespace sinter {
 
 struct ZeroOptions {
-  /// What is split over the ranks. 1: the optimizer's state, an average of the weights, and the master
-  /// weights if layers read a copy of them. 2: gradients, too. 3: all weights, too.
+  /// What is split over the ranks. 1: the optimizer's state, an average of the weights, and the
+  /// master weights if layers read a copy of them. 2: gradients, too. 3: all weights, too.
   int stage = 1;
   std::int64_t bucket_bytes = 25 << 20;  ///< gradients are reduced in buckets of at least this size
   /// Number of ranks: threads of one process, or processes, as with Ddp. The plan depends on it.
@@ -19,7 +19,8 @@ struct ZeroOptions {
 };
 
 namespace touches {
-/// States that the sum of a micro-batch's gradients ends, and this rank's shards of it are added up.
+/// States that the sum of a micro-batch's gradients ends, and this rank's shards of it are added
+/// up.
 constexpr void add_shards(const Model& model, const Instruction& i, TouchList& out) {
   gradients<Use::finish>(model, i, out);
   each(model, i, Use::consume, model.gradients(), out);
@@ -104,8 +105,8 @@ inline void await_gather(Machine& machine, const Bound& bound) {
 
 }  // namespace executes
 
-/// The kind of the instruction that starts to sum the gradients of a run of units over the ranks. Each
-/// rank gets its shards, equal parts or owned ones.
+/// The kind of the instruction that starts to sum the gradients of a run of units over the ranks.
+/// Each rank gets its shards, equal parts or owned ones.
 template <class Gradient, bool Owned>
 inline constexpr Kind scatter_kind{.name = Owned ? "reduce to owners" : "reduce-scatter",
                                    .touch = touches::gradients<Use::exchange>,
@@ -118,17 +119,17 @@ inline constexpr Kind await_scatter_kind{.name = Owned ? "await reduce" : "await
                                          .touch = touches::gradients<Use::finish>,
                                          .run = executes::await_scatter,
                                          .traffic = traffic::scatter<Traffic::waits>};
-/// The kind of the instruction that waits for the sum of temporary gradients, and adds this rank's shards of
-/// it to the step's gradients.
+/// The kind of the instruction that waits for the sum of temporary gradients, and adds this rank's
+/// shards of it to the step's gradients.
 template <class Gradient>
 inline constexpr Kind add_shards_kind{.name = "add shards",
                                       .touch = touches::add_shards,
                                       .run = executes::add_shards<Gradient>,
                                       .by_shards = true,
                                       .traffic = traffic::scatter<Traffic::waits>};
-/// The kind of the instruction that starts to gather the whole weights of a run of units. It also runs if
-/// the step is not applied, and then changes nothing; so no transfer is in a conditional part of a launch
-/// graph.
+/// The kind of the instruction that starts to gather the whole weights of a run of units. It also
+/// runs if the step is not applied, and then changes nothing; so no transfer is in a conditional
+/// part of a launch graph.
 template <bool Owned>
 inline constexpr Kind gather_kind{.name = Owned ? "broadcast" : "all-gather",
                                   .touch = touches::weights<Use::exchange>,
@@ -147,23 +148,25 @@ SINTER_RULE(StageIsAtMostThree, R::parallel::options.stage <= 3,
             "Fix: .stage = 3.");
 }  // namespace detail
 
-/// ZeRO, stage 1: data parallel training in which each rank updates its shard of the parameters and keeps only
-/// that shard of the optimizer's state (Rajbhandari et al. 2020). Gradients are summed as in Ddp, to the same
-/// bits, but each rank receives only its shard of the sum; ranks then gather the updated weights. So as many
-/// bytes move as with Ddp. The norm sums squares of all shards and has Ddp's bits, too (kernel::BinnedSum).
+/// ZeRO, stage 1: data parallel training in which each rank updates its shard of the parameters and
+/// keeps only that shard of the optimizer's state (Rajbhandari et al. 2020). Gradients are summed
+/// as in Ddp, to the same bits, but each rank receives only its shard of the sum; ranks then gather
+/// the updated weights. So as many bytes move as with Ddp. The norm sums squares of all shards and
+/// has Ddp's bits, too (kernel::BinnedSum).
 ///
-/// In stage 2 a rank also keeps only its shard of gradients. Backward writes a unit's gradients to a temporary
-/// buffer. In each micro-batch, a bucket is summed over the ranks as soon as it is final, concurrently with the
-/// next backward, and each rank adds its shard of the sum to its gradients. Ddp sums over the ranks only after
-/// accumulation, so bits differ if there are several micro-batches; with one they are the same.
+/// In stage 2 a rank also keeps only its shard of gradients. Backward writes a unit's gradients to
+/// a temporary buffer. In each micro-batch, a bucket is summed over the ranks as soon as it is
+/// final, concurrently with the next backward, and each rank adds its shard of the sum to its
+/// gradients. Ddp sums over the ranks only after accumulation, so bits differ if there are several
+/// micro-batches; with one they are the same.
 ///
-/// In stage 3 a rank also keeps only its shard of weights. In each micro-batch a unit's weights are fetched
-/// before its forward and before its backward, concurrently with the previous computation. Evaluation and
-/// prediction do the same. Stage 3 is bit-identical to stage 2.
+/// In stage 3 a rank also keeps only its shard of weights. In each micro-batch a unit's weights are
+/// fetched before its forward and before its backward, concurrently with the previous computation.
+/// Evaluation and prediction do the same. Stage 3 is bit-identical to stage 2.
 ///
-/// With an optimizer of whole parameters, such as Muon, shards are not equal: one rank owns each matrix, and one
-/// rank owns all vectors of a unit. Owners are chosen by size at compile time (owned_slices). Gradients are then
-/// reduced to the owner, and weights broadcast by it.
+/// With an optimizer of whole parameters, such as Muon, shards are not equal: one rank owns each
+/// matrix, and one rank owns all vectors of a unit. Owners are chosen by size at compile time
+/// (owned_slices). Gradients are then reduced to the owner, and weights broadcast by it.
 template <ZeroOptions O = {}>
 struct Zero {
   using slot = slot::parallel;
@@ -186,8 +189,8 @@ struct Zero {
     const std::vector<detail::Bucket> buckets =
         detail::cut_into_buckets(model, DdpOptions{}.first_bucket_bytes, O.bucket_bytes);
     Program rewritten = detail::room_for(program);
-    // In stage 2, a bucket is waited for when the next one is to start, and the last one at the end of
-    // the micro-batch. So at most two whole buckets exist at once.
+    // In stage 2, a bucket is waited for when the next one is to start, and the last one at the end
+    // of the micro-batch. So at most two whole buckets exist at once.
     const detail::Bucket* started = nullptr;
     const auto add_shards = [&] {
       if (splits_gradients && started)
@@ -216,8 +219,8 @@ struct Zero {
   }
 
  private:
-  /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless its weights
-  /// are fetched when they are read.
+  /// Updates the buckets. Each is then gathered concurrently with the update of the next, unless
+  /// its weights are fetched when they are read.
   template <class R>
   static constexpr void update(const Kind* kind, const std::vector<detail::Bucket>& buckets,
                                Program& rewritten) {

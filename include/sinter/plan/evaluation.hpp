@@ -10,9 +10,9 @@
 
 namespace sinter::detail {
 
-/// Maximum number of sequences that are evaluated at once, even if more fit. A run stops only after the
-/// current batch, and more than 2,048 rows were slower on the CPU of the measurement (1 MiB of L2 a
-/// core).
+/// Maximum number of sequences that are evaluated at once, even if more fit. A run stops only after
+/// the current batch, and more than 2,048 rows were slower on the CPU of the measurement (1 MiB of
+/// L2 a core).
 constexpr int evaluation_bound(int micro, int context) {
   constexpr int enough_rows = 1 << 11;
   const std::int64_t wider = std::max<std::int64_t>(2 * std::int64_t(micro), enough_rows / context);
@@ -72,8 +72,8 @@ struct EvaluationSearch {
     if (bytes <= persistent || bytes > budget) return;
     aim(micro, bytes - persistent);
   }
-  /// Sets `next` to the number that fits if bytes grow linearly, by `more` for each `sequences`. (They
-  /// nearly do.)
+  /// Sets `next` to the number that fits if bytes grow linearly, by `more` for each `sequences`.
+  /// (They nearly do.)
   constexpr void aim(std::int64_t sequences, std::int64_t more) {
     if (low >= high) return;
     const std::int64_t further = more > 0 ? (budget - low_bytes) * sequences / more : high - low;
@@ -93,10 +93,10 @@ struct EvaluationSearch {
   }
 };
 
-/// The largest micro-batch of evaluation whose program fits into the budget, found in a few placements.
-/// (Each is a separate constant expression, as compilers limit the cost of one.) The first try follows
-/// from the ratio of bytes. It is nearly right, as all memory except the chunks of losses grows with
-/// the rows.
+/// The largest micro-batch of evaluation whose program fits into the budget, found in a few
+/// placements. (Each is a separate constant expression, as compilers limit the cost of one.) The
+/// first try follows from the ratio of bytes. It is nearly right, as all memory except the chunks
+/// of losses grows with the rows.
 template <const Model& model, int Micro, EvaluationSearch Search, ForwardProgram Forward,
           int Tries = 6>
 constexpr int max_sequences() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The assignment of parameters to ranks, where an optimizer takes parameters whole and ranks share its work.
+// The assignment of parameters to ranks, where an optimizer takes parameters whole and ranks share
+// its work.
 #pragma once
 #include "sinter/program/regions.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffers of a program, found in one walk: a write opens a buffer, its last use closes it. Nothing
-// is freed by hand, as lifetimes follow from what instructions touch.
+// The buffers of a program, found in one walk: a write opens a buffer, its last use closes it.
+// Nothing is freed by hand, as lifetimes follow from what instructions touch.
 #pragma once
 #include "sinter/kernels/decision.hpp"
 #include "sinter/plan/arena.hpp"
@@ -156,8 +156,9 @@ class Placer {
     ++fixed;
   }
 
-  /// Opens a buffer, and returns its number. A buffer that only the first iteration makes lives through
-  /// the whole loop. (The verifier proves that nothing else passes from one iteration to the next.)
+  /// Opens a buffer, and returns its number. A buffer that only the first iteration makes lives
+  /// through the whole loop. (The verifier proves that nothing else passes from one iteration to
+  /// the next.)
   constexpr int add(Space space, int index, int t) {
     const bool carried = loop.contains(t) && carries(program[t], true);
     placement.buffers.push_back({space, short(index), t, carried ? loop.begin : t,

@@ -49,8 +49,9 @@ class Kept {
     return needed;
   }
 
-  /// Chooses the nodes to recompute, from the last to the first, as operands of a recomputed node are
-  /// needed, too. Nodes that write the unit's outputs are not recomputed, as the outputs are kept.
+  /// Chooses the nodes to recompute, from the last to the first, as operands of a recomputed node
+  /// are needed, too. Nodes that write the unit's outputs are not recomputed, as the outputs are
+  /// kept.
   constexpr void choose(const Inside& unit, bool (*chosen)(const Layer&),
                         std::vector<char>& needed) {
     for (int n = unit.block.nodes; n-- > 0;) {

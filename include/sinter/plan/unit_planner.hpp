@@ -215,8 +215,9 @@ class UnitPlanner {
     if (d.layer->reads_weights_in_backward) use_weights(d);
     use_scratch(d);
   }
-  /// True if the gradient of operand i may share the memory of the result's gradient. No other node may
-  /// read the operand and add to its gradient, nor may that gradient have a place outside the unit.
+  /// True if the gradient of operand i may share the memory of the result's gradient. No other node
+  /// may read the operand and add to its gradient, nor may that gradient have a place outside the
+  /// unit.
   constexpr bool shares_gradient(const Node& d, int i) const {
     const int v = d.in[i];
     const Local &x = unit.local(v), &y = unit.local(d.out);
@@ -229,8 +230,8 @@ class UnitPlanner {
       for (int i = 0; i < unit.node(n).layer->inputs; ++i) readers += unit.node(n).in[i] == v;
     return readers;
   }
-  /// Places the gradient of a value that leaves the unit outside the unit; nodes inside that read the
-  /// value have added to it there.
+  /// Places the gradient of a value that leaves the unit outside the unit; nodes inside that read
+  /// the value have added to it there.
   constexpr void add_to_output_gradient(int v, int k) {
     if (gradient[v].where != Operand::nowhere) return;
     gradient[v].where = Operand::d_output;
@@ -276,8 +277,8 @@ class UnitPlanner {
 /// What a memory policy recomputes inside units.
 struct RecomputedInside {
   bool (*layer)(const Layer&);  ///< returns true if such a layer is recomputed
-  /// Returns true if this copy of a repeated unit, counted from 0, recomputes nothing. If null, every
-  /// copy recomputes.
+  /// Returns true if this copy of a repeated unit, counted from 0, recomputes nothing. If null,
+  /// every copy recomputes.
   std::optional<bool (*)(int copy)> keeps_whole{};
 
   /// Number of plans of each block: one that recomputes and, with keeps_whole, one that does not.
@@ -290,7 +291,8 @@ constexpr RecomputedInside recomputed_by() {
   return {Memory::recomputed_inside, hook::keeps_whole<Memory>};
 }
 
-/// Plans all blocks; then, if some copies recompute nothing, all blocks again without recomputation.
+/// Plans all blocks; then, if some copies recompute nothing, all blocks again without
+/// recomputation.
 constexpr std::vector<UnitPlan> plan_units(const Graph& graph, const Sizes& sizes,
                                            const RecomputedInside& inside, bool trained,
                                            std::vector<LayerCall>& layer_calls) {

@@ -42,7 +42,8 @@ constexpr void visit_each(PolicyList<Policies...>, auto& visit) {
   (visit(static_cast<Policies*>(nullptr)), ...);
 }
 
-/// Calls visit(static_cast<P*>(nullptr)) for each policy P that `visit` accepts, such as each with a hook:
+/// Calls visit(static_cast<P*>(nullptr)) for each policy P that `visit` accepts, such as each with
+/// a hook:
 ///   for_each_policy(typename R::all{}, []<hook::HasFrozen P>(P*) { … });
 /// Nothing is compiled for the other policies.
 template <class... Policies, class Visit>

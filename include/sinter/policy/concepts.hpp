@@ -4,12 +4,12 @@
 // Every policy is an empty type that names its slot (`using slot = slot::…`). A policy may have
 // options: a structural aggregate (`using Options = …; static constexpr Options options = …;`).
 // The aggregate lists each field once, with its range and whether a flag sets it (SINTER_FIELDS,
-// base/fields.hpp). The list makes the aggregate a Struct of Boost.Hana, from which flags and printed
-// lines are made. An option that is not adjustable is fixed in the type, in most cases because it
-// changes code or the layout of memory.
+// base/fields.hpp). The list makes the aggregate a Struct of Boost.Hana, from which flags and
+// printed lines are made. An option that is not adjustable is fixed in the type, in most cases
+// because it changes code or the layout of memory.
 //
-// A policy of any slot may also have hooks, which are optional members (policy/hooks.hpp). Some slots
-// have hooks of their own (policy/slot_hooks.hpp).
+// A policy of any slot may also have hooks, which are optional members (policy/hooks.hpp). Some
+// slots have hooks of their own (policy/slot_hooks.hpp).
 // A policy with a slot of its own (any type, in any namespace) may be added to every recipe.
 #pragma once
 #include <concepts>
@@ -29,8 +29,8 @@ namespace sinter {
 template <class P>
 concept ModelPolicy = detail::Policy<P, slot::model>;
 
-/// The data a recipe learns from, as far as memory and rules depend on it. data/data_view.hpp has the
-/// optional members with which a binary reads them.
+/// The data a recipe learns from, as far as memory and rules depend on it. data/data_view.hpp has
+/// the optional members with which a binary reads them.
 ///   context      maximum rows of a sequence
 ///   vocabulary   ids are in [0, vocabulary); 0 without ids
 template <class P>
@@ -86,7 +86,8 @@ concept OptimizerPolicy =
     };
 
 /// Schedules the learning rate: gives the factor of it at each step.
-///   horizon(options)       (optional) the option that is its last step; 0 in it is the run's length
+///   horizon(options)       (optional) the option that is its last step; 0 in it is the run's
+///                          length
 ///   factor(options, step), or factor(options, state, step) if the schedule has a State
 /// requires  step >= 1, counting applied steps
 /// ensures   the factor is >= 0
@@ -118,8 +119,8 @@ concept BatchPolicy = detail::Policy<P, slot::batch> && requires {
   { P::options.global } -> std::convertible_to<int>;
 };
 
-/// Chooses which layers backward recomputes, so that forward need not keep their results (activation
-/// checkpointing).
+/// Chooses which layers backward recomputes, so that forward need not keep their results
+/// (activation checkpointing).
 ///   recomputed_inside(layer)   true if such a layer is recomputed inside its unit's backward
 ///   Chosen, fits               (optional) choose another recipe to plan, see Budget
 /// ensures   the step has the same bits as the plain program's
@@ -141,10 +142,12 @@ concept ParallelPolicy =
 
 /// Chooses the device that computes steps, such as the CPU.
 ///   on_host         true if code on the host may touch the device's memory
-///   open(options)   lets the calling thread compute on the device; throws Error if there is none. It
-///                   calls the library of the device's kernels, so that a binary without it does not link
-///   join(stream, world)   makes the Communicator of this process, where ranks are processes; see nccl_rank(),
-///                   shared_memory_rank() and hosts_rank(). Recipes with ranks need it unless on_host
+///   open(options)   lets the calling thread compute on the device; throws Error if there is none.
+///                   It calls the library of the device's kernels, so that a binary without it does
+///                   not link
+///   join(stream, world)   makes the Communicator of this process, where ranks are processes; see
+///                   nccl_rank(), shared_memory_rank() and hosts_rank(). Recipes with ranks need it
+///                   unless on_host
 template <class P>
 concept DevicePolicy = detail::Policy<P, slot::device> && requires(const typename P::Options& o) {
   { P::on_host } -> std::convertible_to<bool>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a hook is: an optional static member of a policy, described once by a macro. Its contract is the
-// comment above the macro; hooks.hpp has the hooks of every slot, slot_hooks.hpp those of single ones.
+// What a hook is: an optional static member of a policy, described once by a macro. Its contract is
+// the comment above the macro; hooks.hpp has the hooks of every slot, slot_hooks.hpp those of
+// single ones.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -26,8 +27,8 @@
 // SINTER_RECIPE_HOOK. `form` is its declaration, for messages.
 #define SINTER_HOOK(member, is_found, form) SINTER_HOOK_OF(false, member, is_found, form)
 #define SINTER_RECIPE_HOOK(member, is_found, form) SINTER_HOOK_OF(true, member, is_found, form)
-// `named` returns true if P has a member of this name, unless that is private or overloaded; `hidden` is
-// true also then.
+// `named` returns true if P has a member of this name, unless that is private or overloaded;
+// `hidden` is true also then.
 #define SINTER_HOOK_OF(is_by_recipe, member, is_found, form)                                      \
   struct member##_hook {                                                                          \
     static constexpr std::string_view name = #member;                                             \
@@ -92,8 +93,8 @@ constexpr auto hooks_among(HookList<Hooks...>) {
   return std::array{Hook{Hooks::name, Hooks::template found<P, AskedBy<Hooks, R>>}...};
 }
 
-/// True if a member of the policy P has the hook's name, but not its form. The binary's verbs call members
-/// of data, so there even a private one counts.
+/// True if a member of the policy P has the hook's name, but not its form. The binary's verbs call
+/// members of data, so there even a private one counts.
 template <class Hook, class P, class R>
 constexpr bool has_wrong_form() {
   if constexpr (Hook::template found<P, R>) {
@@ -104,8 +105,8 @@ constexpr bool has_wrong_form() {
     return Hook::template named<P, R>();
   }
 }
-/// Index of the first hook of a list that a member of the policy P of the recipe R has_wrong_form() for; the
-/// list's size if there is none.
+/// Index of the first hook of a list that a member of the policy P of the recipe R has_wrong_form()
+/// for; the list's size if there is none.
 template <class P, class R, class... Hooks>
 constexpr std::size_t first_wrong(HookList<Hooks...>) {
   const std::array wrong{has_wrong_form<Hooks, P, AskedBy<Hooks, R>>()...};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks of policies of every slot: members that Sinter looks for, each with its contract and form.
-// `options` is the policy's Options, `state` its State.
+// The hooks of policies of every slot: members that Sinter looks for, each with its contract and
+// form. `options` is the policy's Options, `state` its State.
 //
 // A member with a hook's name and another form does not compile. A policy that has a hook with some
-// options only inherits it from a base (memory/checkpoint.hpp). `describe` lists the hooks of each policy.
-// A policy that carries plain numbers from step to step lists them in an aggregate State, which is in
-// checkpoints and equal on all ranks.
+// options only inherits it from a base (memory/checkpoint.hpp). `describe` lists the hooks of each
+// policy. A policy that carries plain numbers from step to step lists them in an aggregate State,
+// which is in checkpoints and equal on all ranks.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -97,13 +97,13 @@ template <class P, class R>
 concept RewritesOf = requires(const Model& model, Program program) {
   { P::template rewrite<R>(model, std::move(program)) } -> std::convertible_to<Program>;
 };
-/// rewrite(model, program) returns the program of training that replaces this one, at compile time. It
-/// may have the recipe as a template argument.
+/// rewrite(model, program) returns the program of training that replaces this one, at compile time.
+/// It may have the recipe as a template argument.
 SINTER_RECIPE_HOOK(rewrite, (RewritesOf<P, R> || RewritesAny<P>),
                    "static constexpr Program rewrite(const Model&, const Program&), which may be a "
                    "template of the recipe");
-/// Rewrites a program by the policy P of the recipe R. (Without the hook nothing is copied: copies cost most
-/// in constant evaluation.)
+/// Rewrites a program by the policy P of the recipe R. (Without the hook nothing is copied: copies
+/// cost most in constant evaluation.)
 template <class P, class R>
 constexpr void rewrite(const Model& model, Program& program) {
   if constexpr (RewritesOf<P, R>) {
@@ -117,8 +117,8 @@ template <class P>
 concept RewritesForward = requires(const Model& model, const Program& program) {
   { P::rewrite_forward(model, program) } -> std::same_as<Program>;
 };
-/// rewrite_forward(model, program) returns the program of evaluation or prediction that replaces this one.
-/// For predictions at each position it is also called at run time.
+/// rewrite_forward(model, program) returns the program of evaluation or prediction that replaces
+/// this one. For predictions at each position it is also called at run time.
 SINTER_HOOK(rewrite_forward, RewritesForward<P>,
             "static constexpr Program rewrite_forward(const Model&, const Program&)");
 /// Rewrites a program of evaluation or prediction by the policy P.
@@ -138,8 +138,8 @@ concept HasRateFactor = requires(const typename P::Options& options, int sequenc
 };
 template <class P>
 concept ScalesRate = HasRateFactor<P> || HasStateRateFactor<P>;
-/// rate_factor(options, sequences), or with a State rate_factor(options, state, sequences), returns a
-/// factor of the learning rate for a batch of `sequences`.
+/// rate_factor(options, sequences), or with a State rate_factor(options, state, sequences), returns
+/// a factor of the learning rate for a batch of `sequences`.
 SINTER_HOOK(rate_factor, ScalesRate<P>,
             "static double rate_factor(const Options&, int sequences), which may take const State& "
             "between");
@@ -163,8 +163,9 @@ concept ActsAfterFigures =
     };
 template <class P>
 concept ActsAfterStep = ActsAfterFinite<P> || ActsAfterFigures<P>;
-/// after_step(options, state, finite) is called after each step. It returns true if it has handled a
-/// step that was not applied. It may take the step's figures (run/step_figures.hpp) in place of `finite`.
+/// after_step(options, state, finite) is called after each step. It returns true if it has handled
+/// a step that was not applied. It may take the step's figures (run/step_figures.hpp) in place of
+/// `finite`.
 SINTER_HOOK(after_step, ActsAfterStep<P>,
             "static bool after_step(const Options&, State&, bool finite or const StepFigures&)");
 /// Passes the figures of a step to the policy P. Returns true if P has handled it.
@@ -183,8 +184,8 @@ concept Recovers = requires(const typename P::Options& options, typename P::Stat
   { P::recover(options, state, step) } -> std::same_as<Reaction>;
 };
 /// recover(options, state, step) is called with the figures of each step that no other policy has
-/// handled. It returns the Reaction (recovery/reaction.hpp) to a step that was not applied. Its state
-/// survives a roll back. For the slot recovery.
+/// handled. It returns the Reaction (recovery/reaction.hpp) to a step that was not applied. Its
+/// state survives a roll back. For the slot recovery.
 SINTER_HOOK(recover, Recovers<P>,
             "static Reaction recover(const Options&, State&, const StepFigures&)");
 
@@ -198,8 +199,8 @@ concept ActsAfterWatched =
       { P::watches } -> std::convertible_to<std::string_view>;
     };
 /// after_evaluation(options, state, loss) is called with each validation loss. Where the policy has
-/// `watches`, the name of a metric of the recipe, or "" for the loss, it gets that figure as a Watched
-/// (metric/metric.hpp) in place of the loss.
+/// `watches`, the name of a metric of the recipe, or "" for the loss, it gets that figure as a
+/// Watched (metric/metric.hpp) in place of the loss.
 SINTER_HOOK(after_evaluation, (ActsAfterEvaluation<P> || ActsAfterWatched<P>),
             "static void after_evaluation(const Options&, State&, double loss), or with const "
             "Watched& beside static constexpr std::string_view watches");
@@ -210,8 +211,8 @@ concept ShapesBatches =
       P::next_batch(options, limits, std::uint64_t(0), shape);
       P::check_batch(options, limits);
     };
-/// next_batch(options, limits, sequences, shape) changes its part of the shape of the batch after the
-/// first `sequences` sequences (data/batch_shape.hpp). A policy that has it also has
+/// next_batch(options, limits, sequences, shape) changes its part of the shape of the batch after
+/// the first `sequences` sequences (data/batch_shape.hpp). A policy that has it also has
 /// check_batch(options, limits), which throws ArgumentError if options contradict.
 SINTER_HOOK(next_batch, ShapesBatches<P>,
             "static void next_batch(const Options&, const BatchLimits&, std::uint64_t sequences, "
@@ -224,8 +225,8 @@ concept BatchesByOptions = requires(const typename P::Options& options) {
 template <class P>
 concept BatchesExamples =
     BatchesByOptions<P> || requires { requires std::same_as<decltype(P::batching(1)), Batching>; };
-/// batching(options, sequences), or batching(sequences), returns the Batching (data/batching.hpp) of at
-/// most `sequences` sequences: how the examples of data are put into batches.
+/// batching(options, sequences), or batching(sequences), returns the Batching (data/batching.hpp)
+/// of at most `sequences` sequences: how the examples of data are put into batches.
 SINTER_HOOK(batching, BatchesExamples<P>,
             "static Batching batching(int sequences), which may take const Options& before");
 /// The Batching by the policy P.
@@ -244,8 +245,8 @@ template <class P>
 concept HasObjective = requires(const typename P::Options& options, const DataTokens& tokens) {
   requires std::same_as<decltype(P::objective(options, tokens)), Objective>;
 };
-/// objective(options, tokens) returns the Objective (data/objective.hpp) for these tokens: which are
-/// shown and which are predicted.
+/// objective(options, tokens) returns the Objective (data/objective.hpp) for these tokens: which
+/// are shown and which are predicted.
 SINTER_HOOK(objective, HasObjective<P>,
             "static Objective objective(const Options&, const DataTokens&)");
 
@@ -253,16 +254,16 @@ template <class P>
 concept SmoothsLabels = requires(const typename P::Options& options) {
   { P::label_smoothing(options) } -> std::convertible_to<double>;
 };
-/// label_smoothing(options) returns the share of a target that cross-entropies divide among all classes in
-/// training, at least 0 and below 1.
+/// label_smoothing(options) returns the share of a target that cross-entropies divide among all
+/// classes in training, at least 0 and below 1.
 SINTER_HOOK(label_smoothing, SmoothsLabels<P>, "static double label_smoothing(const Options&)");
 
 template <class P>
 concept WeighsClasses = requires {
   requires std::same_as<std::remove_cvref_t<decltype(*P::class_weights.begin())>, double>;
 };
-/// `class_weights` is an array with a weight for each class, by which the cross-entropy multiplies losses
-/// in training.
+/// `class_weights` is an array with a weight for each class, by which the cross-entropy multiplies
+/// losses in training.
 SINTER_HOOK(class_weights, WeighsClasses<P>,
             "static constexpr std::array class_weights{..., of double}");
 
@@ -304,15 +305,17 @@ typename P::State initial(const auto& options) {
 template <class P>
 concept HasHeadline =
     HasObjective<P> && requires { requires std::same_as<decltype(P::headline), const Figure>; };
-/// `headline` is the Figure (data/unit.hpp) that is shown beside the loss. For policies with an objective.
+/// `headline` is the Figure (data/unit.hpp) that is shown beside the loss. For policies with an
+/// objective.
 SINTER_HOOK(headline, HasHeadline<P>, "static constexpr Figure headline, beside objective()");
 
 template <class P>
 concept HasContradiction = requires(const typename P::Options& options) {
   { P::contradiction(options) } -> std::convertible_to<Contradiction>;
 };
-/// contradiction(options) returns the Contradiction between options, if there is one. It is constexpr, and
-/// called when a recipe compiles and when a trainer is made, if each option is within its range.
+/// contradiction(options) returns the Contradiction between options, if there is one. It is
+/// constexpr, and called when a recipe compiles and when a trainer is made, if each option is
+/// within its range.
 SINTER_HOOK(contradiction, HasContradiction<P>,
             "static constexpr Contradiction contradiction(const Options&)");
 /// The contradiction between options of the policy P; false, as a bool, if there is none.
@@ -326,8 +329,8 @@ template <class P>
 concept HasWhyFixed = requires(std::string_view name) {
   { P::why_fixed(name) } -> std::convertible_to<std::string_view>;
 };
-/// why_fixed(name) returns why an option that its list calls adjustable is fixed in this policy; "" if it
-/// is adjustable.
+/// why_fixed(name) returns why an option that its list calls adjustable is fixed in this policy; ""
+/// if it is adjustable.
 SINTER_HOOK(why_fixed, HasWhyFixed<P>,
             "static constexpr std::string_view why_fixed(std::string_view option)");
 /// The reason why an option of the policy P is fixed, or "".
@@ -341,8 +344,8 @@ template <class P>
 concept HasOffered = requires {
   { P::offered } -> std::convertible_to<Offer>;
 };
-/// `offered` is an Offer: the words and the cost with which `describe` suggests the policy where it would
-/// save memory, if recipe/techniques.hpp lists it.
+/// `offered` is an Offer: the words and the cost with which `describe` suggests the policy where it
+/// would save memory, if recipe/techniques.hpp lists it.
 SINTER_HOOK(offered, HasOffered<P>, "static constexpr Offer offered");
 
 template <class P, class R>
@@ -353,28 +356,28 @@ template <class P, class R>
 concept NotesPlan = requires {
   { P::template note<R, PlanAsIs>() } -> std::convertible_to<std::string>;
 };
-/// note<R>(options, limits), or note<R, PlanOf>() with the planner, returns a line that says what the
-/// policy has chosen for the recipe R.
+/// note<R>(options, limits), or note<R, PlanOf>() with the planner, returns a line that says what
+/// the policy has chosen for the recipe R.
 SINTER_RECIPE_HOOK(
     note, (NotesOptions<P, R> || NotesPlan<P, R>),
     "template <class R> static std::string note(const Options&, const BatchLimits&)");
 
-/// `by_shards` is true if its kinds work on shards (Kind::by_shards), where ranks share the update. Each
-/// rank then holds only its shards of the policy's regions.
+/// `by_shards` is true if its kinds work on shards (Kind::by_shards), where ranks share the update.
+/// Each rank then holds only its shards of the policy's regions.
 SINTER_VALUE_HOOK(bool, by_shards, false);
-/// `offloads_state` is true if the optimizer's state lives outside of the arena (Region::row). Its rewrite()
-/// fetches a unit's state before its update and stores it afterwards.
+/// `offloads_state` is true if the optimizer's state lives outside of the arena (Region::row). Its
+/// rewrite() fetches a unit's state before its update and stores it afterwards.
 SINTER_VALUE_HOOK(bool, offloads_state, false);
-/// `offloads_weights` is true if master weights live outside of the arena (Model::masters). Its rewrites
-/// also fetch a unit's master weights before they are read.
+/// `offloads_weights` is true if master weights live outside of the arena (Model::masters). Its
+/// rewrites also fetch a unit's master weights before they are read.
 SINTER_VALUE_HOOK(bool, offloads_weights, false);
 /// `rewrites_last` is true if its rewrite() runs after all others. Only in a user's own slot.
 SINTER_VALUE_HOOK(bool, rewrites_last, false);
 
 }  // namespace hook
 
-/// The hooks that change the training step or forbid recipes. A policy in a slot of its own without any
-/// of these would do nothing.
+/// The hooks that change the training step or forbid recipes. A policy in a slot of its own without
+/// any of these would do nothing.
 using ActingHooks =
     HookList<hook::regions_hook, hook::rules_hook, hook::model_rules_hook, hook::frozen_hook,
              hook::parameter_groups_hook, hook::row_multiple_hook, hook::rewrite_hook,

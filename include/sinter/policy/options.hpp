@@ -44,7 +44,8 @@ struct Option {
 /// The option's value, as a user would write it.
 std::string text_of(const Option& option);
 
-/// An entry of a PolicySet: the run-time copy of a policy's options, at first equal to those in its type.
+/// An entry of a PolicySet: the run-time copy of a policy's options, at first equal to those in its
+/// type.
 template <class P>
   requires HasOptions<P>
 struct OptionsEntry {
@@ -57,7 +58,8 @@ struct StateEntry {
   typename P::State value{};  ///< the state that the run changes
 };
 
-/// True if Aggregate is the policy's Options, and not its State, which may have fields of the same names.
+/// True if Aggregate is the policy's Options, and not its State, which may have fields of the same
+/// names.
 template <class P, class Aggregate>
 concept OptionsAre = std::is_same_v<typename P::Options, Aggregate>;
 /// True if a field of the options has its default value.

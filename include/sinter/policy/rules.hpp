@@ -5,8 +5,8 @@
 
 #include "sinter/program/model.hpp"
 
-/// Defines the rule `name`, a condition on the recipe R. If it is false, the message is the recipe's
-/// compile error; it says what, why and fix.
+/// Defines the rule `name`, a condition on the recipe R. If it is false, the message is the
+/// recipe's compile error; it says what, why and fix.
 ///   SINTER_RULE(HeadsDivideWidth, R::model::options.width % R::model::options.heads == 0,
 ///               "Gpt2: heads does not divide width. Why: … Fix: …");
 /// A condition with a comma between < and > stands in parentheses. A rule may be a template, with

@@ -62,8 +62,8 @@ template <class P>
 concept HasHorizon = requires(typename P::Options& options) {
   { P::horizon(options) } -> std::same_as<std::int64_t&>;
 };
-/// horizon(options) returns the option that is the last step of the schedule. Where that option is 0,
-/// factor() gets the run's length in its place.
+/// horizon(options) returns the option that is the last step of the schedule. Where that option is
+/// 0, factor() gets the run's length in its place.
 SINTER_HOOK(horizon, HasHorizon<P>, "static constexpr std::int64_t& horizon(Options&)");
 /// The options of the schedule P in a run of `steps` steps, 0 if that is unknown.
 template <class P>
@@ -85,7 +85,8 @@ template <class P>
 concept HasLimit = requires(const typename P::Options& options) {
   { P::limit(options) } -> std::convertible_to<double>;
 };
-/// limit(options) returns the maximum magnitude of each gradient after the scaling by the norm, above 0.
+/// limit(options) returns the maximum magnitude of each gradient after the scaling by the norm,
+/// above 0.
 SINTER_HOOK(limit, HasLimit<P>, "static double limit(const Options&)");
 /// That magnitude by the policy P; infinity without a limit.
 template <class P>
@@ -100,8 +101,8 @@ template <class P>
 concept KeepsWhole = requires(int copy) {
   { P::keeps_whole(copy) } -> std::convertible_to<bool>;
 };
-/// keeps_whole(copy) returns true if this copy of a repeated unit, counted from 0, recomputes nothing,
-/// whatever the other copies recompute.
+/// keeps_whole(copy) returns true if this copy of a repeated unit, counted from 0, recomputes
+/// nothing, whatever the other copies recompute.
 SINTER_HOOK(keeps_whole, KeepsWhole<P>, "static constexpr bool keeps_whole(int copy)");
 template <class P>
 inline constexpr std::optional<bool (*)(int)> keeps_whole{};
@@ -110,19 +111,19 @@ inline constexpr std::optional<bool (*)(int)> keeps_whole<P>{P::keeps_whole};
 
 // ---- parallel
 
-/// `shards` is the number of ranks over which the optimizer's state is sharded, and masters if layers
-/// read a copy (Model::shards). ranks() then returns it for all options.
+/// `shards` is the number of ranks over which the optimizer's state is sharded, and masters if
+/// layers read a copy (Model::shards). ranks() then returns it for all options.
 SINTER_VALUE_HOOK(int, shards, 1);
-/// `splits_gradients` is true if gradients are sharded, too. In each micro-batch its rewrite() adds the
-/// sums over the ranks of what backward computes (Model::gradients).
+/// `splits_gradients` is true if gradients are sharded, too. In each micro-batch its rewrite() adds
+/// the sums over the ranks of what backward computes (Model::gradients).
 SINTER_VALUE_HOOK(bool, splits_gradients, false);
 /// `splits_weights` is true if the weights that layers read are sharded, too. Its rewrite() and
 /// rewrite_forward() fetch a unit's weights before they are read (Model::fetches_weights).
 SINTER_VALUE_HOOK(bool, splits_weights, false);
 /// `at_root` is true if only one rank updates (Model::at_root).
 SINTER_VALUE_HOOK(bool, at_root, false);
-/// `owners` is true if its instructions support shards that are whole parameters, each of one rank, for
-/// optimizers that take parameters whole (Model::owned).
+/// `owners` is true if its instructions support shards that are whole parameters, each of one rank,
+/// for optimizers that take parameters whole (Model::owned).
 SINTER_VALUE_HOOK(bool, owners, false);
 
 // ---- precision
@@ -136,8 +137,8 @@ SINTER_VALUE_HOOK(kernel::MatmulInputs, matmul_inputs, kernel::MatmulInputs::who
 
 // ---- data; data/data_view.hpp has the contracts. A function may take the Options before.
 
-/// `second_context` is the maximum rows of a sequence on axis 1 (HostBatch::second_starts), by default
-/// `context`.
+/// `second_context` is the maximum rows of a sequence on axis 1 (HostBatch::second_starts), by
+/// default `context`.
 SINTER_VALUE_HOOK(int, second_context, P::context);
 
 template <class P>
@@ -233,8 +234,8 @@ auto hooks_of(std::type_identity<slot::data>)
 template <class P>
 using HooksFor = decltype(hooks_of(std::type_identity<typename P::slot>{}));
 
-/// True if each member of the policy P of the recipe R that has the name of a hook has its form, too;
-/// otherwise also makes one compile error.
+/// True if each member of the policy P of the recipe R that has the name of a hook has its form,
+/// too; otherwise also makes one compile error.
 template <class P, class R>
 [[nodiscard]] constexpr bool hooks_fit() {
   using Hooks = HooksFor<P>;

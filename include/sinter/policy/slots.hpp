@@ -7,9 +7,9 @@
 
 namespace sinter {
 
-/// A slot is a type with a name, which flags and printed plans use. By default a slot is decisive: its
-/// policy and fixed options give the numbers in a checkpoint their meaning, so a recipe resumes only
-/// from checkpoints with the same ones. Other slots have `decisive = false`.
+/// A slot is a type with a name, which flags and printed plans use. By default a slot is decisive:
+/// its policy and fixed options give the numbers in a checkpoint their meaning, so a recipe resumes
+/// only from checkpoints with the same ones. Other slots have `decisive = false`.
 namespace slot {
 /// The slot of models: what is computed (ModelPolicy).
 struct model {

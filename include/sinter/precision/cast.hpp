@@ -35,8 +35,8 @@ constexpr bool writes_weights(const Model& model, const Instruction& i) {
   return false;
 }
 
-/// Adds a `cast` after each update that does not write the copy itself: one per unit and step, whatever
-/// the number of micro-batches. Temporary copies are made by other instructions.
+/// Adds a `cast` after each update that does not write the copy itself: one per unit and step,
+/// whatever the number of micro-batches. Temporary copies are made by other instructions.
 constexpr Program cast_after_update(const Model& model, const Program& program) {
   if (model.fetches_weights()) return program;
   Program rewritten = room_for(program);

@@ -9,7 +9,8 @@
 namespace sinter {
 
 /// A family of buffers. A space and an index name a buffer. The index is that of an external input
-/// in `input`, of a value in `value` and `d_value`, 0 in `starts`, and of a unit in all other spaces.
+/// in `input`, of a value in `value` and `d_value`, 0 in `starts`, and of a unit in all other
+/// spaces.
 enum class Space : std::uint8_t {
   input,
   starts,     // rows at which the sequences of the micro-batch start, on all axes; not in the arena
@@ -31,8 +32,8 @@ enum class Space : std::uint8_t {
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
 
-/// What an instruction does with a buffer, which is open while its content counts. With accumulate and
-/// consume, gradients of shared values, tied weights and several micro-batches add up.
+/// What an instruction does with a buffer, which is open while its content counts. With accumulate
+/// and consume, gradients of shared values, tied weights and several micro-batches add up.
 enum class Use : std::uint8_t {
   read,        // needs the buffer open
   write,       // opens it; its content is lost
@@ -54,7 +55,8 @@ struct Touch {
 /// The touches of an instruction, in its order.
 using TouchList = std::vector<Touch>;
 
-/// The part of an instruction in a step, for the verifier: by it, updates follow the norm, for example.
+/// The part of an instruction in a step, for the verifier: by it, updates follow the norm, for
+/// example.
 enum class Role : std::uint8_t {
   none,
   loop,     // begins the part that runs once for each micro-batch
@@ -86,8 +88,8 @@ struct Kind {
   /// requires  the buffers that it touches are bound
   void (*run)(Machine&, const Bound&) = runs_nothing;
   Role role = Role::none;  ///< its part in a step
-  /// The phases of the unit `what` whose layer calls it makes, as bits (see calls_of()). They use the
-  /// shared workspace.
+  /// The phases of the unit `what` whose layer calls it makes, as bits (see calls_of()). They use
+  /// the shared workspace.
   std::uint8_t phases = 0;
   /// Returns the bytes of shared workspace that the instruction itself needs, without layer calls.
   std::int64_t (*workspace)(const Model&, const Instruction&) = no_workspace;

@@ -35,8 +35,8 @@ constexpr void load(const Model& model, const Instruction&, TouchList& out) {
     out.push_back({Use::write, Space::input, short(e)});
 }
 
-/// States what phase P of a unit does to its running values. Only forward changes them, once in each
-/// micro-batch; evaluation and a frozen unit read the kept ones.
+/// States what phase P of a unit does to its running values. Only forward changes them, once in
+/// each micro-batch; evaluation and a frozen unit read the kept ones.
 template <detail::Phase P>
 constexpr void running(const Model& model, short unit, TouchList& out) {
   if (P == detail::Phase::evaluate || !model.changes_running(unit)) {
@@ -63,8 +63,8 @@ constexpr void keep_running(const Model& model, const Instruction&, TouchList& o
   }
 }
 
-/// States what the layer calls of phase P of a unit read and write outside the unit. All of them read the
-/// starts, which say how many rows there are.
+/// States what the layer calls of phase P of a unit read and write outside the unit. All of them
+/// read the starts, which say how many rows there are.
 template <detail::Phase P>
 constexpr void phase(const Model& model, const Instruction& i, TouchList& out) {
   const detail::Unit& unit = model.units[i.what];
@@ -123,8 +123,8 @@ constexpr void each(const Model& model, const Instruction& i, Use use, Space spa
 
 namespace traffic {
 
-/// States `like` for the decayed and for the undecayed part of a run of `count` units in Model::order,
-/// except for an empty part.
+/// States `like` for the decayed and for the undecayed part of a run of `count` units in
+/// Model::order, except for an empty part.
 constexpr void parts(const Model& model, int first, int count, Traffic like, TrafficList& out) {
   for (const bool decayed : {true, false}) {
     const detail::FlatSlice part = model.slice(first, count, decayed);
@@ -141,8 +141,8 @@ constexpr void run(const Model& model, const Instruction& i, const OnRank&, Traf
   parts(model, i.what, i.count, like, out);
 }
 
-/// The number of first values of kernel::Decision that ranks sum in the norm: the losses, the votes and, if each
-/// rank adds squares of only its shards, the squares.
+/// The number of first values of kernel::Decision that ranks sum in the norm: the losses, the votes
+/// and, if each rank adds squares of only its shards, the squares.
 constexpr int summed_in_norm(const Model& model) {
   return model.shares_update() ? kernel::Decision::up_to_squares : kernel::Decision::up_to_votes;
 }
@@ -170,7 +170,8 @@ inline constexpr Kind forward{"forward", touches::phase<Phase::forward>, execute
 /// Computes a unit's saved block again.
 inline constexpr Kind recompute{"recompute", touches::phase<Phase::recompute>, executes::calls,
                                 Role::none, calls_of(Phase::recompute)};
-/// Consumes the gradients of a unit's values and its saved block; adds to gradients of what it read.
+/// Consumes the gradients of a unit's values and its saved block; adds to gradients of what it
+/// read.
 inline constexpr Kind backward{"backward", touches::phase<Phase::backward>, executes::calls,
                                Role::none, calls_of(Phase::backward)};
 /// Computes a unit's values, including a loss, and saves nothing for backward.

@@ -34,8 +34,8 @@ constexpr bool carries(const Instruction& i, bool in_loop) {
   return !in_loop || i.when == When::first;
 }
 
-/// A cell for each (space, index) that a program of a model may touch, in the spaces before `region`
-/// and in each region.
+/// A cell for each (space, index) that a program of a model may touch, in the spaces before
+/// `region` and in each region.
 template <class Cell>
 class CellTable {
   int numbers;  // indices in each space

@@ -35,9 +35,9 @@ struct FlatSlice {
   }
 };
 
-/// The slice of a unit's decayed or undecayed part on which a rank works. It is the whole part or, where ranks
-/// share the update (Model::shares_update), the rank's shard or one of its owned slices. `first` is its place in
-/// whole spaces.
+/// The slice of a unit's decayed or undecayed part on which a rank works. It is the whole part or,
+/// where ranks share the update (Model::shares_update), the rank's shard or one of its owned
+/// slices. `first` is its place in whole spaces.
 struct ShardSlice : FlatSlice {
   std::int64_t local;  ///< its place in spaces of which a rank stores only its shards
   /// The slice's place in a space: `local` if the space is split, else `first`.
@@ -53,9 +53,10 @@ struct OwnedSlice : ShardSlice {
 inline constexpr int root_rank = 0;
 }  // namespace detail
 
-/// A traced graph with the plans of its units. Master weights, gradients and regions are flat: first
-/// all decayed parameters, then all undecayed ones, both with the units in `order`. In the master
-/// weights and their copy the frozen units follow, and then the running values of the other units.
+/// A traced graph with the plans of its units. Master weights, gradients and regions are flat:
+/// first all decayed parameters, then all undecayed ones, both with the units in `order`. In the
+/// master weights and their copy the frozen units follow, and then the running values of the other
+/// units.
 struct Model {
   std::span<const detail::Node> nodes;          ///< Graph::nodes
   std::span<const detail::Local> locals;        ///< Graph::locals
@@ -76,12 +77,12 @@ struct Model {
   detail::SpaceTable spaces = detail::space_table();    ///< where each space but regions lies
   std::int64_t decayed = 0, undecayed = 0, frozen = 0;  ///< elements of all units
   std::int64_t running = 0;  ///< elements of all running values that steps change
-  /// Number of ranks over which what only the update needs is sharded; at 1 nothing is. The decayed and
-  /// the undecayed part of each unit have this many equal shards, one for each rank in the order of the
-  /// ranks. So parts are padded to multiples of it.
+  /// Number of ranks over which what only the update needs is sharded; at 1 nothing is. The decayed
+  /// and the undecayed part of each unit have this many equal shards, one for each rank in the
+  /// order of the ranks. So parts are padded to multiples of it.
   int shards = 1;
-  /// The slices that ranks own, if the optimizer takes parameters whole. They replace equal shards, and
-  /// in their order cover all that is trained. Empty if shards are equal.
+  /// The slices that ranks own, if the optimizer takes parameters whole. They replace equal shards,
+  /// and in their order cover all that is trained. Empty if shards are equal.
   std::span<const detail::OwnedSlice> owned;
 
   constexpr int count() const { return int(units.size()); }  ///< number of units
@@ -93,7 +94,8 @@ struct Model {
   constexpr std::int64_t offset_of(const detail::Node& node, int p) const {
     return parameter_offsets[std::size_t(node.first_offset + p)];
   }
-  /// Where parameter number p of a node begins in all flat buffers, if this unit has the node and owns p.
+  /// Where parameter number p of a node begins in all flat buffers, if this unit has the node and
+  /// owns p.
   constexpr std::int64_t place_of(int unit, const detail::Node& node, int p) const {
     return offsets[std::size_t(unit)].of(node.layer->params[p]) + offset_of(node, p);
   }
@@ -127,17 +129,19 @@ struct Model {
   }
   /// The space in which layers read weights: a copy, or the master weights themselves.
   constexpr Space weights() const { return has(Space::weights) ? Space::weights : Space::master; }
-  /// The space to which backward adds gradients of parameters: `gradient`, which the update uses, or
-  /// `d_weights` of the current micro-batch, whose sums over the ranks are then added to `gradient`.
+  /// The space to which backward adds gradients of parameters: `gradient`, which the update uses,
+  /// or `d_weights` of the current micro-batch, whose sums over the ranks are then added to
+  /// `gradient`.
   constexpr Space gradients() const {
     return has(Space::d_weights) ? Space::d_weights : Space::gradient;
   }
-  /// The space in which instructions read or change masters of trained units: `master`, or temporary copies.
+  /// The space in which instructions read or change masters of trained units: `master`, or
+  /// temporary copies.
   constexpr Space masters() const { return has(Space::fetched) ? Space::fetched : Space::master; }
   /// True if layers read a copy of the weights that lives through all steps.
   constexpr bool keeps_copy() const { return row(Space::weights).lies == detail::Lies::arena; }
-  /// True if layers read a unit's temporary copy: instructions make it of the masters, or fetch it from
-  /// other ranks.
+  /// True if layers read a unit's temporary copy: instructions make it of the masters, or fetch it
+  /// from other ranks.
   constexpr bool fetches_weights() const {
     return row(Space::weights).lies == detail::Lies::temporary;
   }
@@ -148,7 +152,8 @@ struct Model {
   }
   /// True if each rank updates only its shards.
   constexpr bool shares_update() const { return shares(Space::gradient); }
-  /// True if only root_rank updates: its shard of each part is the whole part. Other ranks' shards are empty.
+  /// True if only root_rank updates: its shard of each part is the whole part. Other ranks' shards
+  /// are empty.
   constexpr bool at_root() const { return row(Space::gradient).holds == detail::Holds::at_root; }
   /// True if, between steps, only this rank's shards of `space` are current.
   constexpr bool shares(Space space) const { return row(space).holds != detail::Holds::whole; }
@@ -207,8 +212,8 @@ struct Model {
     return {begin, end};
   }
   /// Where a rank stores an element, or the end, of a flat space, in the arena or outside of it.
-  /// requires  if the space is split, the element begins a unit's part, is not trained, or is one that
-  ///           the rank owns
+  /// requires  if the space is split, the element begins a unit's part, is not trained, or is one
+  ///           that the rank owns
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
     if (element >= elements()) {
       const bool are_elsewhere = space == Space::master && is_offloaded(space);
@@ -231,7 +236,8 @@ struct Model {
     return element < decayed ? element - at.decayed
                              : part_elements(unit, true) + element - at.undecayed;
   }
-  /// Calls visit(ShardSlice) with each shard that a rank has of a trained unit's part. Some are empty.
+  /// Calls visit(ShardSlice) with each shard that a rank has of a trained unit's part. Some are
+  /// empty.
   constexpr void each_shard(detail::FlatSlice part, int rank, auto visit) const {
     if (owned.empty()) {
       const std::int64_t size = at_root() && rank != detail::root_rank ? 0 : part.size / shards;
@@ -241,8 +247,8 @@ struct Model {
     for (const detail::OwnedSlice& slice : owned_in(part))
       if (slice.owner == rank) visit(static_cast<const detail::ShardSlice&>(slice));
   }
-  /// Calls visit(FlatSlice, owner) with each array of a trained unit's part that ranks exchange: the whole part,
-  /// with owner -1, if shards are equal; else each owned slice.
+  /// Calls visit(FlatSlice, owner) with each array of a trained unit's part that ranks exchange:
+  /// the whole part, with owner -1, if shards are equal; else each owned slice.
   constexpr void each_exchanged(detail::FlatSlice part, auto visit) const {
     if (part.size == 0) return;
     if (owned.empty()) return visit(part, -1);

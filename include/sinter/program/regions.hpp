@@ -27,7 +27,8 @@ struct StatePart {
   std::int64_t offset = 0;  ///< bytes from the beginning of the space, on a rank that has it
 };
 
-/// Sums over what each rank stores of a space: one for each rank if ranks own slices, else one for all.
+/// Sums over what each rank stores of a space: one for each rank if ranks own slices, else one for
+/// all.
 class HeldSums {
   const Model& model;
   const bool of_owners;
@@ -51,8 +52,8 @@ class HeldSums {
   constexpr std::int64_t most() const { return *std::ranges::max_element(sums); }
 };
 
-/// The parts of region number r, in the order of for_each_parameter(). If the region has shapes, the parts
-/// that a rank stores are packed.
+/// The parts of region number r, in the order of for_each_parameter(). If the region has shapes,
+/// the parts that a rank stores are packed.
 constexpr std::vector<StatePart> state_parts(const Model& model, int r) {
   const Region& region = model.regions[std::size_t(r)];
   const Space space = sinter::region(r);
@@ -97,8 +98,9 @@ constexpr std::int64_t unit_held_elements(const Model& model, Space space, int u
   return elements.most() / (model.splits(space) && model.owned.empty() ? model.shards : 1);
 }
 
-/// Bytes of a unit that a rank stores in region number r, the maximum over the ranks. A temporary buffer packs
-/// them: the parts of the unit's parameters or, without shapes, the decayed part and then the undecayed one.
+/// Bytes of a unit that a rank stores in region number r, the maximum over the ranks. A temporary
+/// buffer packs them: the parts of the unit's parameters or, without shapes, the decayed part and
+/// then the undecayed one.
 /// requires  the unit is trained
 constexpr std::int64_t unit_region_bytes(const Model& model, int r, int unit) {
   const Region& region = model.regions[std::size_t(r)];

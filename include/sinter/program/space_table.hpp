@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table that says where each space lies, and what a rank has of it. Each region has its own row.
+// The table that says where each space lies, and what a rank has of it. Each region has its own
+// row.
 #pragma once
 #include <array>
 #include <optional>
@@ -25,8 +26,8 @@ enum class Holds : std::uint8_t {
   at_root   // room for all, which are current on root_rank alone
 };
 
-/// A row of the table. In the master weights it is about trained parameters: those of frozen units and running
-/// values always are in the arena, and whole.
+/// A row of the table. In the master weights it is about trained parameters: those of frozen units
+/// and running values always are in the arena, and whole.
 struct SpaceRow {
   Lies lies = Lies::arena;     ///< where it lies
   Holds holds = Holds::whole;  ///< what a rank has of it
@@ -47,7 +48,8 @@ struct Region {
   const char* name;             ///< name in files and in `describe`, such as "exp_avg"
   Type type = Type::state;      ///< type of the elements, if there is no `shape`
   const void* owner = nullptr;  ///< tag_of the policy
-  /// Returns the shape of the state of a layer's parameter; the states of all parameters are packed.
+  /// Returns the shape of the state of a layer's parameter; the states of all parameters are
+  /// packed.
   std::optional<detail::StateShape (*)(const detail::Layer& layer, int parameter)> shape{};
   /// Where it lies. If it is offloaded, temporary buffers hold the state of a unit.
   detail::SpaceRow row{};

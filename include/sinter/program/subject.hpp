@@ -27,8 +27,8 @@ constexpr std::vector<int> touched_units(const Model& model, const Instruction& 
   return units;
 }
 
-/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none. `to` separates
-/// the ends of a run.
+/// Names the units that an instruction works on, as "h.3" or "h.0 … h.3, ln_f"; empty if none. `to`
+/// separates the ends of a run.
 constexpr TextBuilder subject_letters(const Model& model, const Instruction& i,
                                       std::string_view to = " … ") {
   const auto name = [&](int unit) {

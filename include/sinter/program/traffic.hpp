@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication between ranks as data. Each kind of instruction states its own, so that the programs of all
-// ranks can be run against each other when the recipe compiles (proof/).
+// Communication between ranks as data. Each kind of instruction states its own, so that the
+// programs of all ranks can be run against each other when the recipe compiles (proof/).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -39,8 +39,8 @@ struct Traffic {
 /// The traffic of an instruction, in its order.
 using TrafficList = std::vector<Traffic>;
 
-/// The rank on which an instruction runs, and the iteration of the loop in which it runs. Outside the
-/// loop the iteration is 0.
+/// The rank on which an instruction runs, and the iteration of the loop in which it runs. Outside
+/// the loop the iteration is 0.
 struct OnRank {
   int rank = 0;         ///< number of the rank, from 0
   int ranks = 1;        ///< number of ranks

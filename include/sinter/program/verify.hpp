@@ -2,28 +2,36 @@
 // The order of instructions is proved, not hoped for. An abstract run at compile time proves that
 //   - each buffer that is read was written in the same iteration, or for all iterations: before the
 //     loop or in its first iteration
-//   - inputs, starts of sequences, and the values that follow from them, are made in every iteration
-//   - no instruction touches an array that a transfer writes, or writes one that it reads, until the wait
-//   - every transfer is waited for exactly once
-//   - gradients, weights and state have a known form on each rank at each point: whole, only the rank's
-//     shard, or a partial sum (OnRanks). Gradients are reduced or scattered exactly once, after the last
-//     contribution and before the norm. Temporary gradients are so in each micro-batch, and those that are
-//     scattered are added up. An instruction that needs whole arrays finds them whole. Weights that were
-//     updated in shards are gathered before layers read them, and before the step ends
-//   - every update comes after the norm and after what may refuse the step. Each unit is updated exactly
+//   - inputs, starts of sequences, and the values that follow from them, are made in every
+//   iteration - no instruction touches an array that a transfer writes, or writes one that it
+//   reads, until the wait - every transfer is waited for exactly once
+//   - gradients, weights and state have a known form on each rank at each point: whole, only the
+//   rank's
+//     shard, or a partial sum (OnRanks). Gradients are reduced or scattered exactly once, after the
+//     last contribution and before the norm. Temporary gradients are so in each micro-batch, and
+//     those that are scattered are added up. An instruction that needs whole arrays finds them
+//     whole. Weights that were updated in shards are gathered before layers read them, and before
+//     the step ends
+//   - every update comes after the norm and after what may refuse the step. Each unit is updated
+//   exactly
 //     once, and what follows from its new weights comes after its update
-//   - a step that is not applied skips all instructions that update, keep or follow; no instruction depends
+//   - a step that is not applied skips all instructions that update, keep or follow; no instruction
+//   depends
 //     on this decision before it is made
-//   - layers read current weights, made from the latest master weights; a copy that lives through all
+//   - layers read current weights, made from the latest master weights; a copy that lives through
+//   all
 //     steps is current when the step ends
 //   - every gradient and saved block is consumed: no backward is missing
 //   - running values are copied before the loop, and kept once, after all that may refuse the step
-//   - contributions of several units to a gradient are added in one order, from the last unit to the
+//   - contributions of several units to a gradient are added in one order, from the last unit to
+//   the
 //     first, so that a sum has the same bits in every program of a model
-//   - state and masters outside of the arena are fetched before they are used, stored after a change, and
+//   - state and masters outside of the arena are fetched before they are used, stored after a
+//   change, and
 //     then given up; weights that are made from masters for reading are read
-//   - each rank counts once in the norm, in the loss and in votes: ranks sum, in the norm, what each has alone
-//   - every loss is taken once; the state of a policy is used for each unit, and changed at most
+//   - each rank counts once in the norm, in the loss and in votes: ranks sum, in the norm, what
+//   each has alone - every loss is taken once; the state of a policy is used for each unit, and
+//   changed at most
 //     once outside the loop
 #pragma once
 #include <limits>
@@ -220,8 +228,9 @@ class Verifier {
     if (space != gradients) return stored_as(space);
     return purpose.reduces ? OnRanks::partial : OnRanks::whole;
   }
-  /// Checks and updates what a rank has, for instructions other than transfers. They need whole arrays,
-  /// unless they work on shards, and then change this rank's shard. New gradients are what made_as() returns.
+  /// Checks and updates what a rank has, for instructions other than transfers. They need whole
+  /// arrays, unless they work on shards, and then change this rank's shard. New gradients are what
+  /// made_as() returns.
   constexpr void check_ranks(Cell& c, Touch touch, const Instruction& i) {
     if (touch.use == Use::exchange) return;  // the instruction's role decides
     if (touch.use == Use::fetch && i.kind->role == Role::fetch) {
@@ -351,8 +360,8 @@ class Verifier {
     }
     return has && (model.owned.empty() || end == model.elements());
   }
-  /// Counts how often ranks sum each value of the decision. Up to the norm that is once for what each rank
-  /// measures alone: losses, votes and, if the norm works on shards, squares.
+  /// Counts how often ranks sum each value of the decision. Up to the norm that is once for what
+  /// each rank measures alone: losses, votes and, if the norm works on shards, squares.
   constexpr void count_sums(const Instruction& i) {
     using kernel::Decision;
     if (std::ranges::none_of(

@@ -33,7 +33,8 @@ template <class Visit>
 constexpr void walk(std::span<const Instruction> program, LoopBounds bounds, int iterations,
                     Visit visit) {
   auto run = [&](int from, int to, int iteration, int last) {
-    // A bit for each When, set if this iteration skips its instructions: one test for each instruction.
+    // A bit for each When, set if this iteration skips its instructions: one test for each
+    // instruction.
     const unsigned skipped = unsigned(iteration != 0) << unsigned(When::first) |
                              unsigned(iteration != last) << unsigned(When::last);
     for (int t = from; t < to; ++t)
@@ -44,8 +45,8 @@ constexpr void walk(std::span<const Instruction> program, LoopBounds bounds, int
   run(bounds.end + 1, int(program.size()), 0, 0);
 }
 
-/// Calls visit(position, iteration) for two iterations of the loop, which show everything: the first,
-/// and a last one that follows another.
+/// Calls visit(position, iteration) for two iterations of the loop, which show everything: the
+/// first, and a last one that follows another.
 template <class Visit>
 constexpr void walk(std::span<const Instruction> program, Visit visit) {
   walk(program, loop_of(program), 2, visit);

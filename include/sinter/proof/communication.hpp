@@ -38,8 +38,8 @@ struct Event {
   constexpr bool operator==(const Event&) const = default;
 };
 
-/// The instructions of a program that communicate with other ranks, and its loop. If the step is not applied,
-/// instructions that such a step skips are left out.
+/// The instructions of a program that communicate with other ranks, and its loop. If the step is
+/// not applied, instructions that such a step skips are left out.
 struct Communication {
   Program instructions;        ///< in their order
   std::vector<int> positions;  ///< their positions in the program
@@ -75,9 +75,9 @@ struct Communication {
   }
 };
 
-/// True if the ranks in [first, last), of `ranks` that run one program, have the traffic of rank 0, and all of
-/// it is of all ranks. If this holds for all ranks, one stands for all, as it meets the others where it meets
-/// itself.
+/// True if the ranks in [first, last), of `ranks` that run one program, have the traffic of rank 0,
+/// and all of it is of all ranks. If this holds for all ranks, one stands for all, as it meets the
+/// others where it meets itself.
 constexpr bool communicate_alike(const Model& model, std::span<const Instruction> program,
                                  int ranks, int iterations, int first, int last,
                                  const Mesh& mesh = {}) {
@@ -99,8 +99,9 @@ constexpr bool communicate_alike(const Model& model, std::span<const Instruction
   return alike;
 }
 
-/// True if a rank later waits once for each transfer that it starts, and all axes and roots exist. Ranks that
-/// communicate alike need no other check: what one of them starts is next on all, and runs.
+/// True if a rank later waits once for each transfer that it starts, and all axes and roots exist.
+/// Ranks that communicate alike need no other check: what one of them starts is next on all, and
+/// runs.
 constexpr bool awaits_what_it_starts(const Model& model, const RankProgram& rank, int ranks,
                                      bool applied, const Mesh& mesh = {}) {
   const Communication speech(rank.program, applied);

@@ -8,12 +8,12 @@
 
 namespace sinter::detail {
 
-/// The numbers of ranks for which a recipe with ranks is proved when it compiles. A trainer proves its actual
-/// number when it is made.
+/// The numbers of ranks for which a recipe with ranks is proved when it compiles. A trainer proves
+/// its actual number when it is made.
 inline constexpr std::array proved_ranks{2, 3, 4, 8};
 
-/// Describes what a rank does at a place of its program, as "reduce of h.0 to h.3, in micro-batch 2". (In
-/// errors Clang shows only texts that are ASCII.)
+/// Describes what a rank does at a place of its program, as "reduce of h.0 to h.3, in micro-batch
+/// 2". (In errors Clang shows only texts that are ASCII.)
 constexpr TextBuilder place_letters(const Model& model, std::span<const Instruction> program,
                                     RankPlace place) {
   TextBuilder text;

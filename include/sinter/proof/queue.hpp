@@ -7,8 +7,8 @@
 
 namespace sinter::detail {
 
-/// The timing of a simulation that only checks whether ranks fit together. Simulation describes the members
-/// that the timing of a timed one has.
+/// The timing of a simulation that only checks whether ranks fit together. Simulation describes the
+/// members that the timing of a timed one has.
 struct Untimed {
   static constexpr bool timed = false;  ///< nothing takes time
 };
@@ -27,9 +27,9 @@ struct TransferTimes {
   double end = 0;    ///< when it is complete
 };
 
-/// The transfers that a rank has started on one communicator, in order, and in groups. A group is one transfer
-/// of all ranks, or consecutive sends and receives with no wait between them. The next group runs when it is
-/// closed.
+/// The transfers that a rank has started on one communicator, in order, and in groups. A group is
+/// one transfer of all ranks, or consecutive sends and receives with no wait between them. The next
+/// group runs when it is closed.
 struct TransferQueue {
   std::vector<int> started;          ///< numbers of the events that start the transfers
   std::vector<int> groups;           ///< group of each transfer

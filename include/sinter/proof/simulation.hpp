@@ -6,11 +6,11 @@
 
 namespace sinter::detail {
 
-/// Runs the programs of all ranks against each other, in its constructor. If it is timed, a rank computes for
-/// Timing::before(rank, event) before an event. A transfer takes Timing::transfer() from the time when all its
-/// ranks have started it and have completed the groups before it. A rank's sends within a group run one after
-/// the other, and so do its receives. Timing::taken(), from 0 to 1, is the part of a transfer's time in which
-/// the rank cannot compute.
+/// Runs the programs of all ranks against each other, in its constructor. If it is timed, a rank
+/// computes for Timing::before(rank, event) before an event. A transfer takes Timing::transfer()
+/// from the time when all its ranks have started it and have completed the groups before it. A
+/// rank's sends within a group run one after the other, and so do its receives. Timing::taken(),
+/// from 0 to 1, is the part of a transfer's time in which the rank cannot compute.
 template <class Timing = Untimed>
 class Simulation {
   static constexpr bool timed = Timing::timed;
@@ -27,7 +27,8 @@ class Simulation {
   const Model& model;
   std::span<const RankProgram> programs;
   const Timing timing;
-  /// An axis of the mesh: the number of ranks along it, the number of these that run, and their distance.
+  /// An axis of the mesh: the number of ranks along it, the number of these that run, and their
+  /// distance.
   struct Along {
     int size, run, stride;
   };
@@ -42,9 +43,9 @@ class Simulation {
  public:
   WorldVerdict verdict;  ///< the first rule that is broken
 
-  /// applied: true if the step is applied; else instructions that depend on it are skipped. alike: true if all
-  /// ranks communicate alike, so that one is enough unless timed. on: the mesh, with as many ranks as programs;
-  /// without an axis they are along one.
+  /// applied: true if the step is applied; else instructions that depend on it are skipped. alike:
+  /// true if all ranks communicate alike, so that one is enough unless timed. on: the mesh, with as
+  /// many ranks as programs; without an axis they are along one.
   constexpr Simulation(const Model& m, std::span<const RankProgram> p, bool applied, bool alike,
                        Timing t = {}, const Mesh& on = {})
       : model(m),
@@ -208,7 +209,8 @@ class Simulation {
     changed.push_back(r);
     changed.push_back(peer);
   }
-  /// Index of the first pending operation with `peer` in a rank's next group, or the end of the group.
+  /// Index of the first pending operation with `peer` in a rank's next group, or the end of the
+  /// group.
   constexpr std::size_t find(int r, int axis, Operation operation, int peer) const {
     const Queue& queue = queue_of(r, axis);
     const std::size_t end = queue.closed_end();
@@ -237,8 +239,8 @@ class Simulation {
     const std::size_t k = queue.first();
     return k < queue.done.size() ? &event_of(r, queue, k) : nullptr;
   }
-  /// True if two ranks are at the same transfer of all ranks. Sets the verdict if they are at two that do not
-  /// match.
+  /// True if two ranks are at the same transfer of all ranks. Sets the verdict if they are at two
+  /// that do not match.
   constexpr bool have_met(int r, int other, int axis) {
     if (!queue_of(r, axis).meets || !queue_of(other, axis).meets) return false;
     const Event &one = *next(r, axis), &two = *next(other, axis);
@@ -264,7 +266,8 @@ class Simulation {
     demand(a.space == b.space && a.first == b.first, "ranks differ in the array", here, there);
     demand(a.peer == b.peer, "ranks differ in the root", here, there);
   }
-  /// True if the transfer for which a rank waits has run. mine: true if it is the last one that it started.
+  /// True if the transfer for which a rank waits has run. mine: true if it is the last one that it
+  /// started.
   constexpr bool has_run(int r, bool mine) {
     const Traffic& wanted = events(r)[ranks[r].next].traffic;
     demand(has_axis(wanted), "names an axis that is not there", place(r), place(r));
@@ -282,7 +285,8 @@ class Simulation {
     while (queue.unawaited < queue.run && queue.awaited[queue.unawaited]) ++queue.unawaited;
     return true;
   }
-  /// Index in a rank's queue of the first transfer like `wanted` that is not awaited, or the queue's end.
+  /// Index in a rank's queue of the first transfer like `wanted` that is not awaited, or the
+  /// queue's end.
   constexpr std::size_t started(int r, const Queue& queue, const Traffic& wanted) const {
     std::size_t k = queue.unawaited;
     while (k < queue.started.size() &&
@@ -305,7 +309,8 @@ class Simulation {
     if (rank.next == events(r).size()) return {r, int(programs[r].program.size()), 0};
     return place(r, events(r)[rank.next]);
   }
-  /// The place where a rank only later starts the transfer for which it waits; the program's end if nowhere.
+  /// The place where a rank only later starts the transfer for which it waits; the program's end if
+  /// nowhere.
   constexpr RankPlace later_start(int r, const Traffic& wanted) const {
     for (std::size_t e = ranks[r].next + 1; e < events(r).size(); ++e)
       if (events(r)[e].traffic.does != Traffic::waits && is_same(events(r)[e].traffic, wanted))
@@ -323,7 +328,8 @@ class Simulation {
           return demand(false, "started and not waited for",
                         place(r, events(r)[queue.started[queue.unawaited]]), place(r));
   }
-  /// Sets the verdict: rank r waits in vain for another rank, at the transfer that blocks its queue.
+  /// Sets the verdict: rank r waits in vain for another rank, at the transfer that blocks its
+  /// queue.
   constexpr void say_who_is_missing(int r, const Event& mine) {
     const Traffic& traffic = mine.traffic;
     const int axis = traffic.axis;

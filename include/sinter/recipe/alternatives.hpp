@@ -62,8 +62,8 @@ inline constexpr Kind planned_update{.name = "update",
                                      .workspace = executes::update_workspace<Optimizer>,
                                      .if_applied = true};
 
-/// True if the recipe Other obeys the rules of P and of R's policies in other slots, and its optimizer can
-/// update shards where ranks have shards.
+/// True if the recipe Other obeys the rules of P and of R's policies in other slots, and its
+/// optimizer can update shards where ranks have shards.
 template <class R, class P, class Other>
 constexpr bool allowed() {
   bool all = rules_hold<Other, P>();

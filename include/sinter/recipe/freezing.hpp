@@ -15,13 +15,15 @@ constexpr std::vector<const char*> frozen_patterns(auto policies) {
   return patterns;
 }
 
-/// True if a name that begins with `unit` may match the pattern, judged by what precedes its first star.
+/// True if a name that begins with `unit` may match the pattern, judged by what precedes its first
+/// star.
 constexpr bool may_match(std::string_view pattern, std::string_view unit) {
   const std::size_t known = std::min({pattern.find('*'), pattern.size(), unit.size()});
   return pattern.substr(0, known) == unit.substr(0, known);
 }
 
-/// Sets Unit::frozen and Unit::backward; notes a fault for a partly frozen unit or an unused pattern.
+/// Sets Unit::frozen and Unit::backward; notes a fault for a partly frozen unit or an unused
+/// pattern.
 constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& patterns) {
   std::vector<char> used(patterns.size(), 0);
   for (Unit& unit : graph.units) {

@@ -9,8 +9,8 @@
 namespace sinter::detail {
 
 /// Returns the trained units in the order in which their gradients become final. Backward runs from
-/// the last unit to the first, so a gradient is final after the backward of the first unit that uses
-/// the parameters.
+/// the last unit to the first, so a gradient is final after the backward of the first unit that
+/// uses the parameters.
 constexpr std::vector<short> finality(const Graph& graph) {
   const int units = int(graph.units.size());
   std::vector<int> first(units, -1), head(units, -1), next(units, -1);  // lists by first user

@@ -94,8 +94,8 @@ struct PlanAsIs {
   static constexpr const Model& model = Training::model;
 
   // ---- programs
-  /// The plain program, rewritten by the policies: first those in Sinter's slots, then all others, and
-  /// at the end those with rewrites_last.
+  /// The plain program, rewritten by the policies: first those in Sinter's slots, then all others,
+  /// and at the end those with rewrites_last.
   static constexpr Program write_training() {
     Program rewritten = plain(model, &norm_kind<typename R::clipping>,
                               &update_kind<typename R::optimizer, typename R::precision>);
@@ -119,7 +119,8 @@ struct PlanAsIs {
   static constexpr std::span<const Instruction> program = training.instructions.view();
   /// The model of predict(), which shares the parameters.
   static constexpr const Model& predicting = Predicting::model;
-  /// The model that predicts at each position: of predict_rows() if there is one, else of predict().
+  /// The model that predicts at each position: of predict_rows() if there is one, else of
+  /// predict().
   static constexpr const Model& predicting_rows = []() -> const Model& {
     if constexpr (PredictsRows<R>) {
       return Traced<R, RowPredictionTrace>::model;
@@ -165,7 +166,8 @@ struct PlanAsIs {
       return true;
     }
   }
-  /// True if rank First has the traffic of rank 0. (One constant for each rank, as compilers limit the cost.)
+  /// True if rank First has the traffic of rank 0. (One constant for each rank, as compilers limit
+  /// the cost.)
   template <int Ranks, int Iterations, int First>
   static constexpr bool is_alike =
       communicate_alike(model, program, Ranks, Iterations, First, First + 1);
@@ -178,8 +180,8 @@ struct PlanAsIs {
       return is_alike<Ranks, Iterations, First> && alike<Ranks, Iterations, First + 1>();
     }
   }
-  /// The verdict of a simulation of the training program on `Ranks` ranks, with `Iterations` iterations
-  /// of the loop.
+  /// The verdict of a simulation of the training program on `Ranks` ranks, with `Iterations`
+  /// iterations of the loop.
   template <int Ranks, int Iterations>
   static constexpr WorldVerdict together =
       simulate(model, program, Ranks, Iterations, alike<Ranks, Iterations>());
@@ -223,9 +225,9 @@ struct PlanAsIs {
     for (const Unit& unit : model.units) sum += model.blocks[unit.block].parameters;
     return sum;
   }();
-  /// FLOP for one token of a full sequence, forward and backward (flops.hpp). A GPT needs 6 for each
-  /// parameter in a matmul (including the tied head; not biases, norms and look-ups). Its causal
-  /// attention adds 6 × layers × width × context, with each pair of tokens counted once.
+  /// FLOP for one token of a full sequence, forward and backward (flops.hpp). A GPT needs 6 for
+  /// each parameter in a matmul (including the tied head; not biases, norms and look-ups). Its
+  /// causal attention adds 6 × layers × width × context, with each pair of tokens counted once.
   static constexpr std::int64_t flops_per_token =
       training_flops(model, R::data::context, hook::second_context<typename R::data>);
 
@@ -252,7 +254,8 @@ struct PlanAsIs {
                                  .forward_program = forward_program<R>};
 
  private:
-  /// True if the ranks' programs fit together, on each number of ranks in proved_ranks from index K on.
+  /// True if the ranks' programs fit together, on each number of ranks in proved_ranks from index K
+  /// on.
   template <std::size_t K = 0>
   static constexpr bool fits_together() {
     if constexpr (model.shards > proved_ranks.back()) {
@@ -306,7 +309,8 @@ template <class R>
 struct Plan : detail::PlanAsIs<typename detail::Planned<R>::type> {};
 
 namespace detail {
-/// True if the units of one graph of a model are joined correctly; otherwise also makes one compile error.
+/// True if the units of one graph of a model are joined correctly; otherwise also makes one compile
+/// error.
 template <class R, class Which>
 constexpr bool is_joined() {
   constexpr Fault fault = Traced<R, Which>::count.fault;
@@ -369,8 +373,8 @@ constexpr bool model_obeys_all(PolicyList<All...>) {
 }
 }  // namespace detail
 
-/// True if a recipe may run: its rules hold, and its programs are proved sound. Otherwise also makes
-/// one compile error.
+/// True if a recipe may run: its rules hold, and its programs are proved sound. Otherwise also
+/// makes one compile error.
 template <class R>
 [[nodiscard]] constexpr bool ready() {
   if constexpr (!requires { typename R::all; }) {

@@ -23,7 +23,8 @@
 namespace sinter {
 
 namespace detail {
-/// The compile error for a policy that lacks a member that its slot requires, which the concept names.
+/// The compile error for a policy that lacks a member that its slot requires, which the concept
+/// names.
 template <class P>
 auto policy_does_not_fit_its_slot() {
   static_assert(
@@ -44,7 +45,8 @@ using OurSlots =
 ///   {};
 /// requires  each policy satisfies the concept of its slot (concepts.hpp)
 /// ensures   each slot has one type: the policy that claims it, or Rows, Fp32, AdamW<>, Constant,
-///           ClipNorm<>, Batch<>, KeepAll, Single, the build's device; only the model has no default
+///           ClipNorm<>, Batch<>, KeepAll, Single, the build's device; only the model has no
+///           default
 template <class... Policies>
 struct Recipe {
   /// The policies that claim a slot.
@@ -102,7 +104,8 @@ struct Recipe {
   }
   template <class... All>
   static constexpr bool any_mistakes = (detail::option_mistakes<All>.any() || ...);
-  /// True if all options are legal and all rules hold. Checks options first, as rules may rely on them.
+  /// True if all options are legal and all rules hold. Checks options first, as rules may rely on
+  /// them.
   template <class R, class... All>
   static constexpr bool all_hold(detail::PolicyList<All...>) {
     if constexpr (any_mistakes<All...>) {
@@ -144,7 +147,8 @@ struct Recipe {
     if constexpr (!any) (void)&detail::a_policy_does_nothing<P>;
     return any;
   }
-  /// True if no two of the policies' slots have the same name; otherwise also makes a compile error.
+  /// True if no two of the policies' slots have the same name; otherwise also makes a compile
+  /// error.
   template <class... All>
   static constexpr bool slots_differ(detail::PolicyList<All...>) {
     constexpr std::array<std::string_view, sizeof...(All)> names{All::slot::name...};
@@ -178,8 +182,8 @@ struct Recipe {
   [[nodiscard]] static constexpr bool may_exist() {
     return all_hold<R>(all{});
   }
-  /// True if the recipe is legal; otherwise also makes one compile error for the first policy, option
-  /// or rule that is wrong. R is the recipe's own type, for the message.
+  /// True if the recipe is legal; otherwise also makes one compile error for the first policy,
+  /// option or rule that is wrong. R is the recipe's own type, for the message.
   template <class R>
   [[nodiscard]] static constexpr bool is_legal() {
     if constexpr (!(is_policy<R, Policies>() && ...)) {

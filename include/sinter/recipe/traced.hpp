@@ -27,8 +27,8 @@ constexpr int row_multiple() {
 /// Number of ranks over which a recipe shards what only the update needs (Model::shards).
 template <class R>
 inline constexpr int shards_of = hook::shards<typename R::parallel>;
-/// True if shards are whole parameters, each of one rank (Model::owned): the optimizer takes parameters whole,
-/// and the parallel policy supports it.
+/// True if shards are whole parameters, each of one rank (Model::owned): the optimizer takes
+/// parameters whole, and the parallel policy supports it.
 template <class R>
 constexpr bool has_owners() {
   return shards_of<R> > 1 && hook::owners<typename R::parallel> &&
@@ -47,7 +47,8 @@ constexpr bool offloads_state() {
   for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::offloads_state<P>; });
   return any;
 }
-/// True if a policy of a recipe keeps master weights outside of the arena; layers then read temporary copies.
+/// True if a policy of a recipe keeps master weights outside of the arena; layers then read
+/// temporary copies.
 template <class R>
 constexpr bool offloads_weights() {
   bool any = false;
@@ -65,8 +66,9 @@ constexpr StateModes state_modes() {
           .splits_gradients = splits && hook::splits_gradients<Parallel>,
           .shared = shared_of<R>()};
 }
-/// True if regions of the policy P of the recipe R may be split over ranks, as P works on any slice of them.
-/// True for every optimizer if one rank holds all state of a parameter and the others none.
+/// True if regions of the policy P of the recipe R may be split over ranks, as P works on any slice
+/// of them. True for every optimizer if one rank holds all state of a parameter and the others
+/// none.
 template <class P, class R>
 constexpr bool works_on_shards() {
   if constexpr (!std::is_same_v<P, typename R::optimizer>) {

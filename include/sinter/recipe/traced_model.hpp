@@ -103,7 +103,8 @@ struct TracedModel {
       Which::trained ? recomputed_by<Memory>() : RecomputedInside{Memory::recomputed_inside};
   static constexpr int plans_per_block = inside.plans_per_block();
 
-  /// Index of the unit of the same name in the training graph, or -1. Most have the same index, too.
+  /// Index of the unit of the same name in the training graph, or -1. Most have the same index,
+  /// too.
   static constexpr int same_unit(const Unit& unit, int u) {
     const std::span<const Unit> training = Training::frozen.units.view();
     if (u < int(training.size()) && same_name(unit, training[u])) return u;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The units that an instruction works on, and where they lie: one loop for all rows of the table of spaces.
+// The units that an instruction works on, and where they lie: one loop for all rows of the table of
+// spaces.
 #pragma once
 #include <array>
 #include <utility>
@@ -22,7 +23,8 @@ struct PlacedSlice : ShardSlice {
 };
 
 /// The units that an instruction works on, with the buffers of them that it touches.
-/// requires  the instruction touches one space after the other, each for all units, as touches::each() does
+/// requires  the instruction touches one space after the other, each for all units, as
+///           touches::each() does
 class BoundUnits {
   Machine& machine;
   const Bound& bound;
@@ -43,14 +45,15 @@ class BoundUnits {
     return {machine, bound, machine.program_model(), {&bound.instruction->what, 1}, false};
   }
 
-  /// The instruction's buffer of its unit number k in its space number j. Null if the space lives through
-  /// all steps.
+  /// The instruction's buffer of its unit number k in its space number j. Null if the space lives
+  /// through all steps.
   std::byte* buffer(int j, int k) const { return bound.at[std::size_t(j) * units.size() + k]; }
 
-  /// Calls visit(PlacedSlice) with each slice on which this rank works, in the order of the units. Visits
-  /// adjacent units together.
-  ///   spaces   the spaces that the instruction touches, in its order, from number `first` on; `master` also
-  ///            stands for `fetched`. In a region with shapes a slice begins where the unit's buffer does.
+  /// Calls visit(PlacedSlice) with each slice on which this rank works, in the order of the units.
+  /// Visits adjacent units together.
+  ///   spaces   the spaces that the instruction touches, in its order, from number `first` on;
+  ///            `master` also stands for `fetched`. In a region with shapes a slice begins where
+  ///            the unit's buffer does.
   /// requires  the units are trained
   void each_slice(std::span<const Space> spaces, const auto& visit, int first = 0) const {
     const int rank = model.shares_update() ? machine.communicator().rank() : 0;
@@ -79,7 +82,8 @@ class BoundUnits {
     }
   }
   /// Calls visit(address, size, owner) with each array of the units that ranks exchange
-  /// (Model::each_exchanged). The space is number `number` of the instruction, and holds whole arrays.
+  /// (Model::each_exchanged). The space is number `number` of the instruction, and holds whole
+  /// arrays.
   /// requires  the units are trained
   void each_exchanged(Space space, int number, const auto& visit) const {
     for (int k = 0; k < int(units.size()); ++k)
@@ -100,7 +104,8 @@ class BoundUnits {
   BoundUnits(Machine& m, const Bound& b, const Model& of, std::span<const short> u, bool run)
       : machine(m), bound(b), model(of), units(u), is_run(run) {}
 
-  /// The address of a slice in a space: in the unit's buffer or, if that is null, in the flat space.
+  /// The address of a slice in a space: in the unit's buffer or, if that is null, in the flat
+  /// space.
   ///   packed   number of this rank's elements of the unit before the slice
   std::byte* address(Space space, std::byte* buffer, int unit, const ShardSlice& slice,
                      std::int64_t packed) const {

@@ -30,12 +30,14 @@ struct Continued {
 struct Work {
   const HostBatch* batch = nullptr;       ///< the global batch
   int first_sequence = 0, sequences = 0;  ///< this rank's part
-  /// Sequences of the largest part of any rank, or 0 without other ranks. All ranks run the micro-batches
-  /// that this takes, even if empty, because an instruction in the loop may wait for all ranks.
+  /// Sequences of the largest part of any rank, or 0 without other ranks. All ranks run the
+  /// micro-batches that this takes, even if empty, because an instruction in the loop may wait for
+  /// all ranks.
   int max_sequences = 0;
   std::int64_t step = 0;   ///< the current step, from 1
   std::uint64_t seed = 0;  ///< seed of dropout
-  /// 1 / (predictions of the whole global batch), or with class weights 1 / (the sum of their weights)
+  /// 1 / (predictions of the whole global batch), or with class weights 1 / (the sum of their
+  /// weights)
   double loss_weight = 0;
   double label_smoothing = 0;               ///< of cross-entropies in training
   std::span<const double> class_weights{};  ///< of cross-entropies in training; empty: all 1

@@ -39,8 +39,9 @@ class Observer {
 };
 
 /// Computes the norm of all gradients and sums the losses of all ranks. From both follows the
-/// decision: whether the step is applied, and the factor and the bound of gradients. Ranks that share the
-/// update add squares of their shards, and sum these, too; else each rank has all gradients.
+/// decision: whether the step is applied, and the factor and the bound of gradients. Ranks that
+/// share the update add squares of their shards, and sum these, too; else each rank has all
+/// gradients.
 void take_norm(Machine& machine, const kernel::ClippingRule& rule);
 }  // namespace detail
 
@@ -88,8 +89,8 @@ class Machine {
   /// Returns result number k of the last prediction or decode(): rows × columns in the compute type,
   /// one row for each row of its axis.
   detail::OnHost result(int k, int& rows, int& columns);
-  /// The decision of the last train() or evaluate(). Losses, votes and predictions are sums over all
-  /// ranks, and equal on them.
+  /// The decision of the last train() or evaluate(). Losses, votes and predictions are sums over
+  /// all ranks, and equal on them.
   const kernel::Decision& measured() const { return measured_; }
   /// The figures of the last train().
   StepFigures figures() const {

@@ -72,13 +72,14 @@ class ParameterStore {
   /// The shape of all of a parameter's values in a space; without elements if it has none in it.
   StateShape shape(Space space, const Parameter& parameter) const;
   /// A parameter's part of a space in the arena.
-  /// throws    Error if the space is temporary or offloaded, or is split (Model::splits) and the parameter is
-  ///           trained and not owned by this rank
+  /// throws    Error if the space is temporary or offloaded, or is split (Model::splits) and the
+  ///           parameter is trained and not owned by this rank
   Part part(Space space, const Parameter& parameter) const;
-  /// A parameter's part of its unit's state in a region with shapes, where the unit's state begins at `unit`.
+  /// A parameter's part of its unit's state in a region with shapes, where the unit's state begins
+  /// at `unit`.
   Part part_of_unit(Space space, const Parameter& parameter, std::byte* unit) const;
-  /// This rank's elements of a parameter: all of them or, if the space is split, or holds gradients of
-  /// a split model, those in its shards.
+  /// This rank's elements of a parameter: all of them or, if the space is split, or holds gradients
+  /// of a split model, those in its shards.
   std::vector<Piece> pieces(Space space, const Parameter& parameter) const;
   /// True if a parameter has no owner (Model::owned), or this rank is its owner.
   bool owns(const Parameter& parameter) const {
@@ -89,15 +90,16 @@ class ParameterStore {
   bool is_offloaded(Space space, const Parameter& parameter) const {
     return model_.is_offloaded(space) && !parameter.frozen;
   }
-  /// Start of the memory that holds `space` between steps for parameters stored like this one: in the arena,
-  /// or offloaded, where the host may read and write it, in the same layout. Null if another rank does all
-  /// updates.
+  /// Start of the memory that holds `space` between steps for parameters stored like this one: in
+  /// the arena, or offloaded, where the host may read and write it, in the same layout. Null if
+  /// another rank does all updates.
   /// requires  no step is running, if the space is offloaded; also for resident_part()
   std::byte* resident(Space space, const Parameter& parameter) const;
   /// A parameter's part of the memory at resident().
   /// requires  the rank has it, and it is not split, or the rank owns it
   Part resident_part(Space space, const Parameter& parameter) const;
-  /// The memory for offloaded state; null if nothing is offloaded, or another rank does all updates.
+  /// The memory for offloaded state; null if nothing is offloaded, or another rank does all
+  /// updates.
   OffloadMemory* offload() const { return offload_.get(); }
   /// Offset in bytes of an offloaded space in offload().
   std::int64_t offloaded_at(Space space) const { return flat_[std::size_t(space)].offloaded_at; }
@@ -115,15 +117,15 @@ class ParameterStore {
   /// Fills the master weights with zeros on the threads that will update them: a page of memory is
   /// placed near the thread that touches it first.
   void clear_masters();
-  /// Makes the copy of the weights from the master weights, if there is a copy. Must be called after
-  /// master weights change other than by a step or write().
+  /// Makes the copy of the weights from the master weights, if there is a copy. Must be called
+  /// after master weights change other than by a step or write().
   /// requires  master weights are not split
   void cast_weights() { cast_weights({0, model_.master_elements()}); }
   /// Converts `size` master weights to weights as layers read them.
   void make_weights(const std::byte* masters, std::byte* to, std::int64_t size);
 
-  /// This rank's slices of `count` consecutive units in Model::order: of each unit the decayed part, then
-  /// the undecayed part, or what the rank owns of them. Some are empty.
+  /// This rank's slices of `count` consecutive units in Model::order: of each unit the decayed
+  /// part, then the undecayed part, or what the rank owns of them. Some are empty.
   std::span<const ShardSlice> shards(int first, int count) const {
     const std::size_t begin = first_shards_[std::size_t(first)];
     return std::span(shards_).subspan(begin, first_shards_[std::size_t(first + count)] - begin);

@@ -47,9 +47,9 @@ constexpr double number_of_name(std::string_view name) {
 }  // namespace detail
 
 /// Lowers the learning rate when the validation loss stops falling, like torch's ReduceLROnPlateau
-/// in mode "min". Each evaluation counts as one of its epochs. Plateau<{}, "accuracy"> watches a metric
-/// of the recipe instead, in mode "max" if greater is better. A figure that is NaN is not better. A run
-/// that goes on with another metric begins its count anew, and keeps the rate.
+/// in mode "min". Each evaluation counts as one of its epochs. Plateau<{}, "accuracy"> watches a
+/// metric of the recipe instead, in mode "max" if greater is better. A figure that is NaN is not
+/// better. A run that goes on with another metric begins its count anew, and keeps the rate.
 template <PlateauOptions O = {}, detail::Text Metric = "">
 struct Plateau {
   using slot = slot::schedule;

@@ -13,8 +13,8 @@ constexpr double warmup_factor(std::int64_t step, std::int64_t warmup) {
   return step < warmup ? double(step) / double(warmup) : 1;
 }
 
-/// Returns what is wrong if the warm-up does not end by the horizon `steps`; nothing where that is 0,
-/// the run's length.
+/// Returns what is wrong if the warm-up does not end by the horizon `steps`; nothing where that is
+/// 0, the run's length.
 [[nodiscard]] constexpr Contradiction warmup_contradiction(std::int64_t warmup,
                                                            std::int64_t steps) {
   if (steps == 0 || warmup <= steps) return {};

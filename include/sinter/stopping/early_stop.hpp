@@ -16,8 +16,8 @@ struct stopping {
 };
 }  // namespace slot
 
-/// When a loop ends before its last step: after `patience` evaluations in a row whose figure is not better
-/// than the best by more than `min_delta`. An evaluation counts if it is one of every
+/// When a loop ends before its last step: after `patience` evaluations in a row whose figure is not
+/// better than the best by more than `min_delta`. An evaluation counts if it is one of every
 /// LoopOptions::evaluate_every steps, so that a stop and a resume between them change nothing.
 struct EarlyStopping {
   int patience = 3;      ///< at least 1
@@ -32,10 +32,10 @@ struct EarlyStopOptions {
   SINTER_FIELDS((patience).at_least(1).adjustable(), (min_delta).at_least(0).adjustable())
 };
 
-/// Ends a run that no longer improves, as EarlyStoppingCallback of Hugging Face's Trainer and EarlyStopping
-/// of Lightning: EarlyStop<{.patience = 5}> watches what chooses the best checkpoint
-/// (LoopOptions::best_by), EarlyStop<{}, "accuracy"> a metric of the recipe. The count is in the checkpoint;
-/// the best checkpoint stays.
+/// Ends a run that no longer improves, as EarlyStoppingCallback of Hugging Face's Trainer and
+/// EarlyStopping of Lightning: EarlyStop<{.patience = 5}> watches what chooses the best checkpoint
+/// (LoopOptions::best_by), EarlyStop<{}, "accuracy"> a metric of the recipe. The count is in the
+/// checkpoint; the best checkpoint stays.
 template <EarlyStopOptions O = {}, detail::Text Metric = "">
 struct EarlyStop {
   using slot = slot::stopping;

@@ -85,8 +85,8 @@ class TrainerCore {
   const TrainerSettings& settings() const { return settings_; }  ///< the settings that were given
   /// Number of steps applied so far.
   std::int64_t steps() const { return steps_; }
-  /// Sets the number of steps of the whole run, in place of TrainerSettings::steps: the horizon of a
-  /// schedule that states none. 0: unknown.
+  /// Sets the number of steps of the whole run, in place of TrainerSettings::steps: the horizon of
+  /// a schedule that states none. 0: unknown.
   /// throws    ArgumentError if it is negative
   void set_run_steps(std::int64_t steps);
   /// Number of sequences of a global batch, or the maximum if policies change it in the course of
@@ -103,12 +103,12 @@ class TrainerCore {
   ///           FileError that states how much space is missing
   void require_memory_to_train();
 
-  /// Takes one training step on one global batch, which is split over ranks and into micro-batches. The
-  /// batch has 1 to global_batch() sequences; a rank that gets none adds nothing. The loss is the mean over
-  /// all predictions of the batch, with ClassWeights the weighted one. If the recipe's objective left
-  /// none on any rank, the step is Skipped.
-  /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe. If the
-  ///           batch has the content of only a part, the other processes then lose this rank.
+  /// Takes one training step on one global batch, which is split over ranks and into micro-batches.
+  /// The batch has 1 to global_batch() sequences; a rank that gets none adds nothing. The loss is
+  /// the mean over all predictions of the batch, with ClassWeights the weighted one. If the
+  /// recipe's objective left none on any rank, the step is Skipped.
+  /// throws    ArgumentError, before anything has changed, if the batch does not fit the recipe. If
+  ///           the batch has the content of only a part, the other processes then lose this rank.
   ///           ArgumentError if the schedule's horizon is the run's length, and that is unknown
   ///           (TrainerSettings::steps).
   ///           Error if a policy ends the training; before the first step, also if memory does not
@@ -118,8 +118,8 @@ class TrainerCore {
       "predicted, weights, state and schedule are as they were")]] Outcome
   step(const HostBatch& batch);
 
-  /// Returns the loss over any number of sequences, without LabelSmoothing and ClassWeights, and changes
-  /// nothing. If ranks are processes, all
+  /// Returns the loss over any number of sequences, without LabelSmoothing and ClassWeights, and
+  /// changes nothing. If ranks are processes, all
   /// get the same batch, and each computes its part.
   /// throws    ArgumentError if the batch does not fit the recipe
   Loss evaluate(const HostBatch& batch);
@@ -133,8 +133,9 @@ class TrainerCore {
     while (read_part(source, batch, draw)) loss += evaluate(batch);
     return loss;
   }
-  /// Reads this process's part of the source's next batch (pull()). Returns false if there is none. If the
-  /// source throws, the other processes lose this rank: their next call throws a RankError that names it.
+  /// Reads this process's part of the source's next batch (pull()). Returns false if there is none.
+  /// If the source throws, the other processes lose this rank: their next call throws a RankError
+  /// that names it.
   template <DataSource Source>
   bool read_part(Source& source, HostBatch& batch, BatchDraw& draw) {
     try {
@@ -144,12 +145,12 @@ class TrainerCore {
       throw;
     }
   }
-  /// Reports to the other processes that this one has failed and cannot go on, so that they do not wait
-  /// for it. The destructor does the same. Without other processes, this does nothing.
+  /// Reports to the other processes that this one has failed and cannot go on, so that they do not
+  /// wait for it. The destructor does the same. Without other processes, this does nothing.
   void give_up() noexcept;
 
-  /// Passes a validation loss to the policies that act on it (Plateau), and with it the metrics of the
-  /// evaluation, which one of them may watch.
+  /// Passes a validation loss to the policies that act on it (Plateau), and with it the metrics of
+  /// the evaluation, which one of them may watch.
   /// throws    ArgumentError if a policy watches a metric that is not among them
   void after_evaluation(double validation_loss, std::span<const MetricValue> metrics = {}) {
     recipe_->after_evaluation(validation_loss, metrics);
@@ -157,27 +158,27 @@ class TrainerCore {
   /// The factor that gradients are multiplied by in the next step; 1 without loss scaling.
   double loss_scale() const { return recipe_->loss_scale(); }
 
-  /// Sets this process's votes, which its next steps and evaluations send to the other processes. At first
-  /// they are zero. Votes travel with an exchange that each step has anyway.
+  /// Sets this process's votes, which its next steps and evaluations send to the other processes.
+  /// At first they are zero. Votes travel with an exchange that each step has anyway.
   void vote(const kernel::Votes& own) { own_votes_ = own; }
-  /// Sum over processes of the votes cast when the last step or evaluation began; equal in all of them. With
-  /// one process, its own votes.
+  /// Sum over processes of the votes cast when the last step or evaluation began; equal in all of
+  /// them. With one process, its own votes.
   const kernel::Votes& votes() const;
   /// Returns the sum of `value` over all processes, once all have called this; with one process,
   /// `value`. A process can broadcast a number if all others pass 0.
   double sum_over_processes(double value);
   /// Replaces each of the values, at most 3, by its sum over all processes.
   void sum_over_processes(std::span<double> values);
-  /// Number of predictions in the content that the batch has: the whole, or this process's part. The
-  /// sum over processes is HostBatch::predictions.
+  /// Number of predictions in the content that the batch has: the whole, or this process's part.
+  /// The sum over processes is HostBatch::predictions.
   std::int64_t predictions_in(const HostBatch& batch) const;
 
-  /// Predicts for each sequence whose content the batch has: all, or this process's part, which may be
-  /// empty. The batch needs no targets. If processes have only their shards of the weights (Zero's stage
-  /// 3), all of them predict at the same time, for the same batch or their parts of it. The same holds for
-  /// predict_rows(), which takes whole batches.
-  /// throws    ArgumentError if the model has no predict() or the batch does not fit it. If the batch has
-  ///           the content of only a part, the other processes then lose this rank.
+  /// Predicts for each sequence whose content the batch has: all, or this process's part, which may
+  /// be empty. The batch needs no targets. If processes have only their shards of the weights
+  /// (Zero's stage 3), all of them predict at the same time, for the same batch or their parts of
+  /// it. The same holds for predict_rows(), which takes whole batches.
+  /// throws    ArgumentError if the model has no predict() or the batch does not fit it. If the
+  ///           batch has the content of only a part, the other processes then lose this rank.
   Prediction predict(const HostBatch& batch);
   /// Predicts for each row of each sequence. If no row sees those after it, each result is that of
   /// predict() for a sequence that ends with the row. If predict() itself has a result for each
@@ -229,9 +230,9 @@ class TrainerCore {
   /// Restores a checkpoint folder.
   void load(const std::filesystem::path& folder);
   /// Loads only the weights of a checkpoint, a run's folder, a Hugging Face folder or a safetensors
-  /// file, and begins at step 0 with fresh state. Of a run's folder it takes the best checkpoint, or the
-  /// last if there is no best; RUN@best, RUN@last or RUN@STEP names one. Returns a message for the user,
-  /// which says what was taken, or nothing. If
+  /// file, and begins at step 0 with fresh state. Of a run's folder it takes the best checkpoint,
+  /// or the last if there is no best; RUN@best, RUN@last or RUN@STEP names one. Returns a message
+  /// for the user, which says what was taken, or nothing. If
   /// `state` names state of a policy, such as "ema", that is loaded in place of the weights it
   /// belongs to. Only checkpoints and runs' folders have it. `missing` decides what becomes of a
   /// head that the file lacks; a head that only the file has is left out.

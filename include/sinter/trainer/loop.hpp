@@ -7,18 +7,18 @@
 namespace sinter {
 
 struct LoopOptions {
-  /// The loop ends at this total number of steps of the trainer. It is the horizon of a schedule that
-  /// states none.
+  /// The loop ends at this total number of steps of the trainer. It is the horizon of a schedule
+  /// that states none.
   std::int64_t steps = 0;
   std::int64_t evaluate_every = 0;  ///< interval in steps; 0 evaluates only at the end
-  /// Name of the recipe's metric (RecipeView::metrics) that chooses the best checkpoint; empty or "loss":
-  /// the validation loss.
+  /// Name of the recipe's metric (RecipeView::metrics) that chooses the best checkpoint; empty or
+  /// "loss": the validation loss.
   std::string best_by{};
   /// When the loop ends before `steps`; by default what the recipe's policy says (EarlyStop).
   std::optional<EarlyStopping> early_stop{};
   std::int64_t save_every = 0;  ///< interval in steps, beside each new best; 0 saves at the end
-  /// Also saves when this number of minutes has passed since the last save; 0: never. Ranks that save
-  /// together use rank 0's clock before each step.
+  /// Also saves when this number of minutes has passed since the last save; 0: never. Ranks that
+  /// save together use rank 0's clock before each step.
   double save_minutes = 0;
   /// True if a thread writes checkpoints from a copy while training continues. The copy takes as
   /// much memory as a checkpoint's tensors. If the machine does not have it, training waits for the
@@ -63,8 +63,8 @@ class Loop {
  public:
   /// If ranks are processes, each runs a loop with the same sources and the same folder. Rank 0
   /// writes the folder, and the others see it (RunFolder::seen); none has a folder if rank 0 has
-  /// none. Each process reads its part of the batches (TrainerCore::part()), unless its ReadStage has
-  /// already started.
+  /// none. Each process reads its part of the batches (TrainerCore::part()), unless its ReadStage
+  /// has already started.
   /// requires  trainer and folder outlive the loop
   /// throws    FileError or ArgumentError if the folder's checkpoint does not fit recipe or data
   Loop(TrainerCore& trainer, detail::ReadStage read, detail::EvaluateStage validation = {},
@@ -72,9 +72,10 @@ class Loop {
 
   /// Runs the loop. It may be called again with more steps. Whatever is thrown, existing
   /// checkpoints stay unchanged.
-  /// throws    ArgumentError if a policy acts on evaluations (Plateau, EarlyStop) and there is nothing
-  ///           to evaluate (if evaluations only come after the last step, it warns), a metric is named
-  ///           that the recipe does not have, or the learning rate is 0 from some step to the last;
+  /// throws    ArgumentError if a policy acts on evaluations (Plateau, EarlyStop) and there is
+  ///           nothing to evaluate (if evaluations only come after the last step, it warns), a
+  ///           metric is named that the recipe does not have, or the learning rate is 0 from some
+  ///           step to the last;
   /// throws    DivergedError, naming the last checkpoint, if a step goes wrong and no policy
   ///           continues, or one rolls back before a checkpoint was saved (a NonFiniteError if a
   ///           loss or gradient is not finite);

@@ -56,8 +56,8 @@ class Snapshot {
   void copy(kernel::Stream& stream, CheckpointContent content);
   /// Frees the memory of the copy.
   void clear();
-  /// Waits until the copy is made, and returns it. Any thread that computes on the device may call it
-  /// (RecipeView::open_device).
+  /// Waits until the copy is made, and returns it. Any thread that computes on the device may call
+  /// it (RecipeView::open_device).
   /// throws    Error if the device has failed
   const CheckpointContent& content() const;
 

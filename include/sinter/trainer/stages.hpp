@@ -64,7 +64,8 @@ struct StepRecord {
 /// Progress of a run beyond the trainer's own state. A run's checkpoints hold it.
 struct LoopState {
   StepRecord last;  ///< step is 0 if there is none yet
-  /// The lowest validation loss, or the best figure of the metric best_by; infinite if there is none.
+  /// The lowest validation loss, or the best figure of the metric best_by; infinite if there is
+  /// none.
   double best = std::numeric_limits<double>::infinity();
   std::int64_t best_step = 0;  ///< the step with the best figure
   std::string best_by{};       ///< the metric that chooses the best step; empty for the loss
@@ -200,7 +201,8 @@ class EvaluateStage {
     if constexpr (can_be_evaluated<Source>()) *this = AnySource(std::move(held_out));
   }
 
-  /// Adds a source, whose loss and metrics are metrics of the whole: NAME_loss, NAME_accuracy and so on.
+  /// Adds a source, whose loss and metrics are metrics of the whole: NAME_loss, NAME_accuracy and
+  /// so on.
   /// requires  there is a source, and none of this name
   void add(std::string name, AnySource held_out);
   /// Says where the source that was added last comes from, such as "--validation FILE", for errors.
@@ -241,11 +243,11 @@ class RecordStage {
   void sync();
 };
 
-/// Saves checkpoints of a run to its folder, if it has one, one at a time. No other code may use the folder during a
-/// save. If ranks are processes, they save together, unless one rank has everything (Model::at_root). They all call
-/// the same functions at the same time. Each writes the files' parts that only it has, or its share of what all have.
-/// Rank 0 completes the checkpoint when all have written. If a rank does not see the folder, rank 0 gathers and writes
-/// everything.
+/// Saves checkpoints of a run to its folder, if it has one, one at a time. No other code may use
+/// the folder during a save. If ranks are processes, they save together, unless one rank has
+/// everything (Model::at_root). They all call the same functions at the same time. Each writes the
+/// files' parts that only it has, or its share of what all have. Rank 0 completes the checkpoint
+/// when all have written. If a rank does not see the folder, rank 0 gathers and writes everything.
 class SaveStage {
   TrainerCore* trainer;
   RunFolder* folder;  // if this process writes it

@@ -393,15 +393,10 @@ constexpr Seq2SeqOptions bart_large{.encoder_layers = 12,
                                     .start = 2,
                                     .end = 2,
                                     .pad = 1};
-constexpr Seq2SeqOptions bart_base = [] {
-  Seq2SeqOptions o = bart_large;
-  o.encoder_layers = o.decoder_layers = 6;
-  o.heads = 12;
-  o.width = 768;
-  o.hidden = 3072;
+constexpr Seq2SeqOptions bart_base = changed(bart_large, [](auto& o) {
+  o.encoder_layers = o.decoder_layers = 6, o.heads = 12, o.width = 768, o.hidden = 3072,
   o.attention_dropout = o.activation_dropout = .1;
-  return o;
-}();
+});
 
 TEST_CASE("BART's config.json becomes Seq2Seq") {
   const FolderModel model = check_replies<bart_base>(R"({"activation_dropout": 0.1,
@@ -421,14 +416,10 @@ TEST_CASE("BART's config.json becomes Seq2Seq") {
   CHECK(model.parameters == 139'420'416);  // as transformers counts what is trained
   const std::string begin = R"({"architectures": ["BartForConditionalGeneration"])";
   CHECK(check_replies<bart_large>(begin + "}").parameters == 406'291'456);
-  constexpr Seq2SeqOptions other = [] {
-    Seq2SeqOptions o = bart_large;
-    o.encoder_layers = 2;
-    o.decoder_layers = 3;
-    o.activation = Activation::relu;
+  constexpr Seq2SeqOptions other = changed(bart_large, [](auto& o) {
+    o.encoder_layers = 2, o.decoder_layers = 3, o.activation = Activation::relu,
     o.start = o.pad = -1;
-    return o;
-  }();
+  });
   check_replies<other>(begin + R"(, "encoder_layers": 2, "decoder_layers": 3,
     "activation_function": "relu", "decoder_start_token_id": null, "pad_token_id": null})");
 }
@@ -461,12 +452,8 @@ TEST_CASE("Blenderbot Small's config.json becomes Seq2Seq") {
     "static_position_embeddings": false, "unk_token_id": 3, "use_cache": true,
     "vocab_size": 54944})");
   CHECK(model.parameters == 87'508'992);
-  constexpr Seq2SeqOptions usual = [] {
-    Seq2SeqOptions o = small;
-    o.vocabulary = 50265;
-    o.scale_embedding = false;
-    return o;
-  }();
+  constexpr Seq2SeqOptions usual =
+      changed(small, [](auto& o) { o.vocabulary = 50265, o.scale_embedding = false; });
   check_replies<usual>(R"({"architectures": ["BlenderbotSmallForConditionalGeneration"]})");
 }
 

@@ -45,25 +45,14 @@ constexpr LlamaOptions llama{.layers = 2,
                              .original_positions = 64,
                              .attention_biases = true,
                              .mlp_biases = true};
-constexpr LlamaOptions qwen2{.layers = 1,
-                             .heads = 2,
-                             .width = 16,
-                             .hidden = 24,
-                             .vocabulary = 403,
-                             .positions = 64,
-                             .scaling = RotaryScaling::yarn,
-                             .scaling_factor = 4,
-                             .original_positions = 16,
-                             .tied = true,
-                             .qkv_biases = true};
-constexpr LlamaOptions mistral{.layers = 1,
-                               .heads = 2,
-                               .width = 16,
-                               .head_width = 12,
-                               .hidden = 24,
-                               .vocabulary = 300,
-                               .positions = 64,
-                               .window = 16};
+constexpr LlamaOptions narrow{
+    .layers = 1, .heads = 2, .width = 16, .hidden = 24, .vocabulary = 403, .positions = 64};
+constexpr LlamaOptions qwen2 = changed(narrow, [](auto& o) {
+  o.scaling = RotaryScaling::yarn, o.scaling_factor = 4, o.original_positions = 16;
+  o.tied = o.qkv_biases = true;
+});
+constexpr LlamaOptions mistral =
+    changed(narrow, [](auto& o) { o.vocabulary = 300, o.head_width = 12, o.window = 16; });
 using Gpt = Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = 500, .positions = 32}>;
 
 template <class Model>
@@ -544,34 +533,16 @@ std::string refused(const ExportParts& parts = {.bytes = true}) {
 }
 
 TEST_CASE("a model that llama.cpp does not have is refused by name, and nothing is written") {
-  CHECK(has(refused<Llama<{.layers = 1,
-                           .heads = 2,
-                           .width = 16,
-                           .hidden = 24,
-                           .vocabulary = 256,
-                           .positions = 64,
-                           .scaling = RotaryScaling::dynamic,
-                           .scaling_factor = 2}>>(),
-            "llama.cpp has no dynamic scaling"));
-  CHECK(has(refused<Llama<{.layers = 1,
-                           .heads = 2,
-                           .width = 16,
-                           .hidden = 24,
-                           .vocabulary = 256,
-                           .positions = 64,
-                           .scaling = RotaryScaling::yarn,
-                           .scaling_factor = 2,
-                           .mscale = 0.5}>>(),
-            "llama.cpp's yarn has no mscale"));
-  CHECK(has(refused<Llama<{.layers = 1,
-                           .heads = 2,
-                           .width = 16,
-                           .hidden = 24,
-                           .vocabulary = 256,
-                           .positions = 64,
-                           .window = 8,
-                           .mlp_biases = true}>>(),
-            "transformers has no class"));
+  constexpr LlamaOptions dynamic = changed(narrow, [](auto& o) {
+    o.vocabulary = 256, o.scaling = RotaryScaling::dynamic, o.scaling_factor = 2;
+  });
+  constexpr LlamaOptions yarn =
+      changed(dynamic, [](auto& o) { o.scaling = RotaryScaling::yarn, o.mscale = 0.5; });
+  constexpr LlamaOptions biases =
+      changed(narrow, [](auto& o) { o.vocabulary = 256, o.window = 8, o.mlp_biases = true; });
+  CHECK(has(refused<Llama<dynamic>>(), "llama.cpp has no dynamic scaling"));
+  CHECK(has(refused<Llama<yarn>>(), "llama.cpp's yarn has no mscale"));
+  CHECK(has(refused<Llama<biases>>(), "transformers has no class"));
   CHECK(has(refused<Gpt>(ExportParts{}), "no tokenizer is known"));
   const TemporaryFolder folder;
   const auto bert =

@@ -5,109 +5,31 @@
 
 #include <map>
 
-#include "sinter/clipping/clip_norm.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/safetensors.hpp"
 #include "sinter/generate/generate.hpp"
 #include "sinter/model/distilbert.hpp"
 #include "sinter/precision/fp64.hpp"
-#include "support/batches.hpp"
-#include "support/folder.hpp"
-#include "support/recipes.hpp"
-#include "support/references.hpp"
+#include "support/small_models.hpp"
 
 namespace sinter::detail::testing::bert_tests {
 
 namespace fs = std::filesystem;
 
-constexpr int words = 19, positions = 8, labels = 3, steps = 20;
-const std::vector<int> lengths{7, 3, 8, 1, 5};
-
-constexpr BertOptions bert{.layers = 2,
-                           .heads = 2,
-                           .width = 16,
-                           .hidden = 24,
-                           .vocabulary = words,
-                           .positions = positions,
-                           .dropout = 0};
-constexpr BertOptions bert_of_pairs = [] {
-  BertOptions o = bert;
-  o.pairs = true;
-  o.labels = labels;
-  return o;
-}();
-constexpr DistilBertOptions distilbert{.layers = 2,
-                                       .heads = 2,
-                                       .width = 16,
-                                       .hidden = 24,
-                                       .vocabulary = words,
-                                       .positions = positions,
-                                       .dropout = 0,
-                                       .classifier_dropout = 0};
-constexpr DistilBertOptions distilbert_of_classes = [] {
-  DistilBertOptions o = distilbert;
-  o.labels = labels;
-  return o;
-}();
-
-template <class Model>
-using Small = Made<Model, UpTo<positions, words>, Batch<{.global = 6, .micro = 2}>,
-                   AdamW<{.lr = 1e-3, .beta1 = .9, .beta2 = .95, .eps = 1e-8, .weight_decay = .1}>,
-                   ClipNorm<{.max = 1}>>;
-
-/// The batch of the reference, with a target for each row or each sequence, and types or none.
-HostBatch batch_of(bool masked, bool pairs) {
-  HostBatch batch = sequences_of(lengths);
-  std::vector<std::int32_t> ids, types, targets;
-  for (int s = 0; s < int(lengths.size()); ++s) {
-    const int n = lengths[std::size_t(s)];
-    for (int row = 0; row < n; ++row) {
-      ids.push_back(1 + (row * 7 + s * 5 + 3) % (words - 1));
-      types.push_back(row >= n / 2);
-      if (masked) targets.push_back(row % 3 == 1 || n == 1 ? (row * 3 + s) % words : -1);
-    }
-    if (!masked) targets.push_back(s % labels);
-  }
-  batch.ids.push_back(ids);
-  if (pairs) batch.ids.push_back(types);
-  batch.ids.push_back(targets);
-  return batch;
-}
-
-Numbers logits_of(TrainerCore& trainer, const HostBatch& batch) {
-  const Prediction prediction = trainer.predict(batch);
-  return {prediction.values.begin(), prediction.values.end()};
-}
-
-/// A line of ids, and their types, for each sequence.
-std::string lines_of(const HostBatch& batch, bool pairs) {
-  std::string text;
-  for (int s = 0; s < batch.sequences(); ++s)
-    for (std::size_t input = 0; input < 1u + pairs; ++input) {
-      for (int row = batch.starts[std::size_t(s)]; row < batch.starts[std::size_t(s) + 1]; ++row)
-        text += std::to_string(batch.ids[input][std::size_t(row)]) + " ";
-      text += input == std::size_t(pairs) ? "\n" : "|";
-    }
-  return text;
-}
+constexpr BertOptions bert = small_encoder<BertOptions>();
+constexpr BertOptions bert_of_pairs =
+    changed(bert, [](auto& o) { o.pairs = true, o.labels = small_labels; });
+constexpr DistilBertOptions distilbert = small_encoder<DistilBertOptions>();
+constexpr DistilBertOptions distilbert_of_classes =
+    changed(distilbert, [](auto& o) { o.labels = small_labels; });
 
 template <class Model>
 void compare(const std::string& name, const std::string& architecture) {
-  const bool masked = name.ends_with("masked"), pairs = name.ends_with("pairs");
-  const Reference want = read_references("bert.txt")[name];
-  REQUIRE(want.losses.size() == steps);
-  const HostBatch batch = batch_of(masked, pairs);
+  const bool pairs = name.ends_with("pairs");
+  const HostBatch batch = small_batch(name.ends_with("masked"), pairs);
   Trainer<Small<Model>> trainer({.seed = 1, .threads = 2});
-  set_reference_weights(trainer);
-  CHECK(relative_difference(logits_of(trainer, batch), want.logits) < 1e-5);
-  if (const Numbers library = logits_of_library(trainer, architecture, lines_of(batch, pairs));
-      !library.empty())
-    CHECK(relative_difference(library, want.logits) < 1e-5);
-  for (double loss : want.losses) {
-    CAPTURE(loss);
-    CHECK(relative_difference(trainer.evaluate(batch).mean(), loss) < 1e-4);
-    CHECK(relative_difference(applied(trainer, batch).loss.mean(), loss) < 1e-4);
-  }
+  compare_with_reference(trainer, read_references("bert.txt")[name], architecture, batch,
+                         lines_of(batch, 1 + pairs), logits_of);
 }
 
 TEST_CASE("Bert predicts hidden tokens and learns as BertForMaskedLM") {
@@ -130,7 +52,8 @@ struct AllRows {
   using slot = sinter::slot::model;
   static constexpr void trace(auto& g) {
     auto x = pooled_rows(g);
-    g.result(g.unit("classifier", bert::ClassifierLoss<O>{}, x, g.targets(pooled(0))));
+    g.result(g.unit("classifier", encoder::ClassifierLoss<O, bert::Classifier<O>>{}, x,
+                    g.targets(pooled(0))));
   }
   static constexpr void predict(auto& g) {
     g.result(g.unit("classifier", bert::Classifier<O>{}, pooled_rows(g)));
@@ -145,27 +68,24 @@ struct AllRows {
   static constexpr Value<O.width> pooled_rows(auto& g) {
     auto tokens = g.tokens();
     auto x = g.unit("bert.embeddings", bert::Embed<O>{}, tokens, g.tokens());
-    return g.unit("bert.pooler", Pooler{},
-                  g.repeat(O.layers, "bert.encoder.layer", bert::Block<O>{}, x));
+    return g.unit(
+        "bert.pooler", Pooler{},
+        g.repeat(O.layers, "bert.encoder.layer", encoder::Block<O, bert::BlockParts<O>>{}, x));
   }
 };
 
 template <class Model>
-using Exact = Made<Model, UpTo<positions, words>, Batch<{.global = 6, .micro = 2}>,
+using Exact = Made<Model, UpTo<small_positions, small_words>, Batch<{.global = 6, .micro = 2}>,
                    AdamW<{.lr = 1e-2, .weight_decay = .1}>, ClipNorm<{.max = 1}>, Fp64>;
 
 template <int Layers>
 void compare_with_all_rows() {
-  constexpr BertOptions options = [] {
-    BertOptions o = bert_of_pairs;
-    o.layers = Layers;
-    return o;
-  }();
+  constexpr BertOptions options = changed(bert_of_pairs, [](auto& o) { o.layers = Layers; });
   Trainer<Exact<Bert<options>>> first({.seed = 1, .threads = 2});
   Trainer<Exact<AllRows<options>>> whole({.seed = 1, .threads = 2});
   set_reference_weights(first);
   set_reference_weights(whole);
-  const HostBatch batch = batch_of(false, true);
+  const HostBatch batch = small_batch(false, true);
   for (int step = 0; step < 5; ++step) {
     CHECK(relative_difference(logits_of(first, batch), logits_of(whole, batch)) < 1e-6);
     CHECK(first.evaluate(batch).mean() ==
@@ -213,8 +133,8 @@ TEST_CASE("Bert reads what it has exported, and files of BertForPreTraining") {
     add(older_name(tensor.name), tensor.shape, {x.begin(), x.end()});
   }
   const std::string table = "bert.embeddings.word_embeddings.weight";
-  add("cls.predictions.decoder.weight", {words, bert.width}, content[table]);
-  add("cls.predictions.decoder.bias", {words}, content["cls.predictions.bias"]);
+  add("cls.predictions.decoder.weight", {small_words, bert.width}, content[table]);
+  add("cls.predictions.decoder.bias", {small_words}, content["cls.predictions.bias"]);
   add("bert.pooler.dense.weight", {2, 2}, {1, 2, 3, 4});
   add("bert.pooler.dense.bias", {2}, {1, 2});
   add("cls.seq_relationship.weight", {1, 2}, {1, 2});
@@ -227,30 +147,6 @@ TEST_CASE("Bert reads what it has exported, and files of BertForPreTraining") {
   CHECK(parameters_of(third) == parameters_of(trainer));
 }
 
-template <class Hidden, class Classes>
-void train_head_of(const std::string& weight) {
-  TemporaryFolder folder;
-  Trainer<Small<Hidden>> hidden({.seed = 1, .threads = 1});
-  hidden.export_to(folder / "hidden");
-  Trainer<Small<Classes>> classes({.seed = 2, .threads = 1});
-  const auto fresh = parameters_of(classes);
-  CHECK_THROWS_WITH_AS(classes.load_weights(folder / "hidden"), doctest::Contains(weight.c_str()),
-                       FileError);
-  CHECK(parameters_of(classes) == fresh);
-  const std::string told = classes.load_weights(folder / "hidden", "", MissingHead::starts_fresh);
-  CAPTURE(told);
-  CHECK(told.find("the weights have no such head: ") == 0);
-  CHECK(told.find(weight) < told.find("\nof another head, and left out: "));
-  const auto body = parameters_of(hidden), now = parameters_of(classes);
-  int shared = 0;
-  for (const auto& [name, values] : now) {
-    CAPTURE(name);
-    CHECK(values == (body.contains(name) ? body.at(name) : fresh.at(name)));
-    shared += body.contains(name);
-  }
-  CHECK(shared > 30);
-  CHECK(told.find("layer.0.") == std::string::npos);
-}
 TEST_CASE("a classifier starts from a body that has learned hidden tokens, with a fresh head") {
   train_head_of<Bert<bert>, Bert<bert_of_pairs>>("classifier.weight");
   train_head_of<DistilBert<distilbert>, DistilBert<distilbert_of_classes>>("pre_classifier.weight");

@@ -22,89 +22,37 @@ namespace sinter::detail::testing::llama_tests {
 
 constexpr int vocabulary = 13, context = 9, micro = 2;
 
-constexpr LlamaOptions llama3{.layers = 2,
-                              .heads = 4,
-                              .kv_heads = 2,
-                              .width = 32,
-                              .hidden = 40,
-                              .vocabulary = vocabulary,
-                              .positions = 64,
-                              .theta = 100,
-                              .scaling = RotaryScaling::llama3,
-                              .scaling_factor = 8,
-                              .original_positions = 64};
-constexpr LlamaOptions tied{.layers = 2,
-                            .heads = 2,
-                            .width = 32,
-                            .hidden = 40,
-                            .vocabulary = vocabulary,
-                            .positions = 64,
-                            .scaling = RotaryScaling::linear,
-                            .scaling_factor = 2,
-                            .eps = 1e-6,
-                            .tied = true};
-constexpr LlamaOptions qwen2{.layers = 2,
+constexpr LlamaOptions usual{.layers = 2,
                              .heads = 4,
-                             .kv_heads = 1,
+                             .kv_heads = 2,
                              .width = 32,
                              .hidden = 40,
                              .vocabulary = vocabulary,
                              .positions = 64,
                              .theta = 1000,
-                             .eps = 1e-6,
-                             .qkv_biases = true};
-
-constexpr LlamaOptions mistral{.layers = 2,
-                               .heads = 4,
-                               .kv_heads = 2,
-                               .width = 32,
-                               .head_width = 12,
-                               .hidden = 40,
-                               .vocabulary = vocabulary,
-                               .positions = 64,
-                               .window = 3,
-                               .theta = 1000,
-                               .eps = 1e-6};
-constexpr LlamaOptions biases{.layers = 2,
-                              .heads = 4,
-                              .kv_heads = 2,
-                              .width = 32,
-                              .hidden = 40,
-                              .vocabulary = vocabulary,
-                              .positions = 64,
-                              .theta = 1000,
-                              .eps = 1e-6,
-                              .attention_biases = true,
-                              .mlp_biases = true};
-constexpr LlamaOptions yarn{.layers = 2,
-                            .heads = 2,
-                            .width = 32,
-                            .hidden = 40,
-                            .vocabulary = vocabulary,
-                            .positions = 64,
-                            .theta = 100,
-                            .scaling = RotaryScaling::yarn,
-                            .scaling_factor = 4,
-                            .original_positions = 16,
-                            .eps = 1e-6,
-                            .beta_fast = 2};
+                             .eps = 1e-6};
+constexpr LlamaOptions llama3 = changed(usual, [](auto& o) {
+  o.theta = 100, o.eps = 1e-5;
+  o.scaling = RotaryScaling::llama3, o.scaling_factor = 8, o.original_positions = 64;
+});
+constexpr LlamaOptions tied = changed(usual, [](auto& o) {
+  o.heads = 2, o.kv_heads = 0, o.theta = LlamaOptions{}.theta, o.tied = true;
+  o.scaling = RotaryScaling::linear, o.scaling_factor = 2;
+});
+constexpr LlamaOptions qwen2 = changed(usual, [](auto& o) { o.kv_heads = 1, o.qkv_biases = true; });
+constexpr LlamaOptions qwen2_window = changed(qwen2, [](auto& o) { o.window = 4; });
+constexpr LlamaOptions mistral = changed(usual, [](auto& o) { o.head_width = 12, o.window = 3; });
+constexpr LlamaOptions biases =
+    changed(usual, [](auto& o) { o.attention_biases = o.mlp_biases = true; });
+constexpr LlamaOptions yarn = changed(usual, [](auto& o) {
+  o.heads = 2, o.kv_heads = 0, o.theta = 100;
+  o.scaling = RotaryScaling::yarn, o.scaling_factor = 4, o.original_positions = 16, o.beta_fast = 2;
+});
 /// transformers takes the angles of the longest sequence that it has seen; here it is of 8.
-constexpr LlamaOptions dynamic{.layers = 2,
-                               .heads = 2,
-                               .width = 32,
-                               .hidden = 40,
-                               .vocabulary = vocabulary,
-                               .positions = 8,
-                               .theta = 100,
-                               .scaling = RotaryScaling::dynamic,
-                               .scaling_factor = 2,
-                               .original_positions = 3,
-                               .eps = 1e-6};
-constexpr LlamaOptions qwen2_window = [] {
-  LlamaOptions o = qwen2;
-  o.window = 4;
-  return o;
-}();
+constexpr LlamaOptions dynamic = changed(usual, [](auto& o) {
+  o.heads = 2, o.kv_heads = 0, o.positions = 8, o.theta = 100;
+  o.scaling = RotaryScaling::dynamic, o.scaling_factor = 2, o.original_positions = 3;
+});
 
 template <LlamaOptions O>
 using Tiny = Made<Llama<O>, UpTo<std::min(context, O.positions), vocabulary>,
@@ -371,11 +319,7 @@ TEST_CASE("a folder with other biases is refused") {
 }
 
 TEST_CASE("biases of no class of transformers have weights, and no config") {
-  constexpr LlamaOptions own = [] {
-    LlamaOptions o = mistral;
-    o.mlp_biases = true;
-    return o;
-  }();
+  constexpr LlamaOptions own = changed(mistral, [](auto& o) { o.mlp_biases = true; });
   const HuggingFace files = Llama<own>::hugging_face<Tiny<own>>();
   CHECK(files.config.empty());
   CHECK(files.prefix == "model.");

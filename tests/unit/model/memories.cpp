@@ -12,12 +12,12 @@
 #include "sinter/optimizer/adamw.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "support/batches.hpp"
-#include "support/recipes.hpp"
+#include "support/small_models.hpp"
 #include "support/trainers.hpp"
 
 namespace sinter::detail::testing::memories_tests {
 
-constexpr int words = 19, positions = 8, labels = 3, steps = 12;
+constexpr int words = small_words, positions = small_positions, labels = small_labels, steps = 12;
 
 /// Mistral's window and Qwen2's biases, with as few heads of keys as there can be.
 constexpr LlamaOptions llama{.layers = 3,
@@ -33,29 +33,10 @@ constexpr LlamaOptions llama{.layers = 3,
                              .original_positions = 4,
                              .qkv_biases = true,
                              .attention_dropout = .1};
-constexpr BertOptions bert{.layers = 3,
-                           .heads = 2,
-                           .width = 16,
-                           .hidden = 24,
-                           .vocabulary = words,
-                           .positions = positions,
-                           .pairs = true,
-                           .labels = labels,
-                           .dropout = .1};
-constexpr DistilBertOptions distilbert{.layers = 3,
-                                       .heads = 2,
-                                       .width = 16,
-                                       .hidden = 24,
-                                       .vocabulary = words,
-                                       .positions = positions,
-                                       .dropout = .1};
-constexpr RobertaOptions roberta{.layers = 3,
-                                 .heads = 2,
-                                 .width = 16,
-                                 .hidden = 24,
-                                 .vocabulary = words,
-                                 .positions = positions,
-                                 .dropout = .1};
+constexpr BertOptions bert =
+    changed(small_encoder<BertOptions>(3, .1), [](auto& o) { o.pairs = true, o.labels = labels; });
+constexpr auto distilbert = small_encoder<DistilBertOptions>(3, .1);
+constexpr auto roberta = small_encoder<RobertaOptions>(3, .1);
 constexpr Gpt2Options gpt2{.layers = 3,
                            .heads = 2,
                            .width = 16,
@@ -79,8 +60,8 @@ constexpr Seq2SeqOptions seq2seq{.encoder_layers = 2,
                                  .activation_dropout = .1};
 
 template <class Model, class Memory>
-using Small = Made<Model, UpToBoth<positions, positions, words>, Batch<{.global = 6, .micro = 2}>,
-                   AdamW<{.lr = 1e-2}>, Bf16, Memory>;
+using Narrow = Made<Model, UpToBoth<positions, positions, words>, Batch<{.global = 6, .micro = 2}>,
+                    AdamW<{.lr = 1e-2}>, Bf16, Memory>;
 
 /// What a batch has beside tokens and their targets.
 enum class With { nothing, types_and_classes, texts };
@@ -123,12 +104,12 @@ Run run(With with) {
 
 template <class Model>
 void check(With with) {
-  const Run want = run<Small<Model, KeepAll>>(with);
+  const Run want = run<Narrow<Model, KeepAll>>(with);
   CHECK(want.losses.back() < .95 * want.losses.front());
-  CHECK(run<Small<Model, Checkpoint<{.policy = selective}>>>(with) == want);
-  CHECK(run<Small<Model, Checkpoint<{.policy = selective, .every = 2}>>>(with) == want);
-  CHECK(run<Small<Model, Checkpoint<{.policy = full}>>>(with) == want);
-  CHECK(run<Small<Model, Checkpoint<{.every = 2}>>>(with) == want);
+  CHECK(run<Narrow<Model, Checkpoint<{.policy = selective}>>>(with) == want);
+  CHECK(run<Narrow<Model, Checkpoint<{.policy = selective, .every = 2}>>>(with) == want);
+  CHECK(run<Narrow<Model, Checkpoint<{.policy = full}>>>(with) == want);
+  CHECK(run<Narrow<Model, Checkpoint<{.every = 2}>>>(with) == want);
 }
 
 TEST_CASE("Gpt2 in Bf16 has the same bits under every memory policy") {

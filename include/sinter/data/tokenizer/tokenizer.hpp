@@ -28,8 +28,8 @@ struct Tokenizer {
   /// character's UTF-8.
   /// throws    ArgumentError if there is no such token, as far as the tokenizer knows
   std::function<std::string(std::int32_t token)> decode;
-  /// Returns the text of a token that is the first, if that may differ from decode()'s: BERT's words
-  /// have a blank before them only after others. Empty if it never differs.
+  /// Returns the text of a token that is the first, if that may differ from decode()'s: BERT's
+  /// words have a blank before them only after others. Empty if it never differs.
   std::function<std::string(std::int32_t token)> decode_first{};
   /// All tokens are below this; 0 if the tokenizer does not state it.
   std::int32_t vocabulary = 0;
@@ -57,13 +57,15 @@ struct Tokenizer {
 /// Returns a tokenizer whose tokens are bytes; the vocabulary is 256.
 Tokenizer byte_tokenizer();
 
-/// Reads a tokenizer. encode() takes any bytes; a BPE from tokenizer.json or GPT-2's files also keeps
-/// bytes that are no UTF-8. docs/tokenizers.md lists what is understood of tokenizer.json, and of the
-/// files beside a vocabulary, such as tokenizer_config.json. `path` is one of these files, or a folder that has one:
-/// - a tokenizer.json of Hugging Face's tokenizers, with a BPE or a WordPiece
+/// Reads a tokenizer. encode() takes any bytes; a BPE from tokenizer.json or GPT-2's files also
+/// keeps bytes that are no UTF-8. docs/tokenizers.md lists what is understood of tokenizer.json,
+/// and of the files beside a vocabulary, such as tokenizer_config.json. `path` is one of these
+/// files, or a folder that has one: - a tokenizer.json of Hugging Face's tokenizers, with a BPE or
+/// a WordPiece
 /// - GPT-2's files (folder only): encoder.json and vocab.bpe, or vocab.json and merges.txt
 /// - BERT's vocab.txt
-/// - a SentencePiece *.model (in folders tokenizer.model or spiece.model), if built with its library
+/// - a SentencePiece *.model (in folders tokenizer.model or spiece.model), if built with its
+/// library
 /// throws    FileError that names the file, and what in it is damaged or not understood
 Tokenizer load_tokenizer(const std::filesystem::path& path);
 

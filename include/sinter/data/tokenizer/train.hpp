@@ -36,14 +36,14 @@ struct TrainedTokenizer {
 };
 
 /// Trains a byte-level BPE, split by GPT-2's pattern, with the tokens and merges of Hugging Face's
-/// `tokenizers` (BpeTrainer with the alphabet of ByteLevel, `train(files)`). Each line with its line
-/// break is a text of its own. In each round, the most frequent pair of neighbouring tokens becomes a
-/// token; among equally frequent pairs, the one whose ids come first. Special tokens in the text are
-/// text. Bytes that are no UTF-8 are learnt unchanged, and compressed files are read as their content.
-/// The result does not depend on the threads.
+/// `tokenizers` (BpeTrainer with the alphabet of ByteLevel, `train(files)`). Each line with its
+/// line break is a text of its own. In each round, the most frequent pair of neighbouring tokens
+/// becomes a token; among equally frequent pairs, the one whose ids come first. Special tokens in
+/// the text are text. Bytes that are no UTF-8 are learnt unchanged, and compressed files are read
+/// as their content. The result does not depend on the threads.
 /// throws    ArgumentError if `size` has no room for the special tokens and the bytes, or is above
-///           16,777,216, or a special token is empty, no UTF-8, or occurs twice; FileError, also if a
-///           file changes meanwhile
+///           16,777,216, or a special token is empty, no UTF-8, or occurs twice; FileError, also if
+///           a file changes meanwhile
 TrainedTokenizer train_tokenizer(const DataFiles& files, const TokenizerTraining& training);
 
 }  // namespace sinter
