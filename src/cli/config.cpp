@@ -224,7 +224,7 @@ bool is_excluded(const std::string& name, const Arguments& typed) {
   const auto has = [&](const char* flag) { return typed.given.contains(flag); };
   if (name == "--steps" || name == "--epochs" || name == "--examples")
     return has("--steps") || has("--epochs") || has("--examples");
-  return name == "--weights" && typed.resume && !typed.resume_or_begin;
+  return (name == "--weights" || name == "--adapter") && typed.resume && !typed.resume_or_begin;
 }
 
 Json config_of(const RecipeView& recipe, const Arguments& a) {

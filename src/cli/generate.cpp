@@ -13,6 +13,7 @@
 #include "cli/stop_texts.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
+#include "cli/weights_fit.hpp"
 #include "hugging_face/export_files.hpp"
 
 namespace sinter::detail::cli {
@@ -114,7 +115,7 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
       prompt, recipe->plan->vocabulary);
   if (!a.quiet) note_lines(cut_text(prompt, recipe->plan->context));
   TrainerCore trainer(std::move(recipe), {0, a.threads, false, {}, a.scratch});
-  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
+  const std::string warning = load_weights_of(trainer, a);
   if (!a.quiet) {
     note_lines(warning);
     for (const std::string& note : sampling.notes) note_lines(note + "\n");

@@ -108,6 +108,7 @@ World world_with_facts(const Arguments& a, const SamplerState& data, std::vector
   world.facts.push_back({"binary", hash_of_file("/proc/self/exe")});
   world.facts.push_back({"data", nlohmann::json(data.to_fields()).dump()});
   world.facts.push_back({"--weights", a.weights.value_or("none")});
+  if (a.adapter) world.facts.push_back({"--adapter", *a.adapter});
   return world;
 }
 

@@ -11,26 +11,30 @@ namespace sinter::detail::cli {
 #define SINTER_VERBS(X)                                                                          \
   X(train, "train", train, "train on data, with checkpoints and a log",                          \
     "--data PATH... --validation PATH... --skip-unreadable --as-text --out PATH "                \
-    "--steps N --epochs N --examples N --seed N --weights PATH --resume [auto] --order WORD "    \
+    "--steps N --epochs N --examples N --seed N --weights PATH --adapter FOLDER "                \
+    "--resume [auto] --order WORD "                                                              \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch --workers N "       \
     "--eval-every N --best-by NAME --early-stop N --save-every N --save-minutes M --keep K "     \
     "--profile FILE --tensorboard --tokenizer PATH --special-tokens WORD --config FILE "         \
     "--print-config --json --quiet",                                                             \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
-    "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \
+    "--data PATH... --skip-unreadable --as-text --held-out --weights PATH "                      \
+    "--adapter FOLDER --average "                                                                \
     "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
     "--tokenizer PATH --special-tokens WORD --json --quiet",                                     \
     .needs = Needs::data, .has_ranks = true)                                                     \
   X(generate, "generate", generate, "continue a text",                                           \
-    "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
+    "--seed N --weights PATH --adapter FOLDER --average --threads N "                            \
+    "--scratch FOLDER --no-libtorch "                                                            \
     "--tokenizer PATH --special-tokens WORD --prompt TEXT --tokens N --ignore-eos "              \
     "--temperature T --top-k K --top-p P --min-p P --typical-p P --repetition-penalty X "        \
     "--frequency-penalty X --presence-penalty X --no-repeat-ngram-size N --min-tokens N "        \
     "--stop TEXT... --json --quiet",                                                             \
     .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
-    "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \
+    "--weights PATH --adapter FOLDER --average --threads N --pin --scratch FOLDER "              \
+    "--no-libtorch "                                                                             \
     "--tokenizer PATH --special-tokens WORD --text FILE --ids FILE --json --quiet")              \
   X(describe, "describe", describe,                                                              \
     "print the recipe and its plan: memory, FLOPs, options, program",                            \
@@ -39,7 +43,8 @@ namespace sinter::detail::cli {
     "--straggler FACTOR --times FILE --program --schedule --json",                               \
     .takes_options = true)                                                                       \
   X(export_folder, "export", export_folder, "write the model as a Hugging Face folder or GGUF",  \
-    "--out PATH --gguf FILE --seed N --weights PATH --tokenizer PATH --dtype WORD "              \
+    "--out PATH --gguf FILE --as-adapter --seed N --weights PATH --adapter FOLDER "              \
+    "--tokenizer PATH --dtype WORD "                                                             \
     "--max-shard-size SIZE --average --threads N --scratch FOLDER --json --quiet")               \
   X(report, "report", make_report, "write a page with the curves of runs",                       \
     "--out PATH --text --json", .words = " RUN...")                                              \

@@ -10,6 +10,7 @@
 #include "sinter/data/batch_shape.hpp"
 #include "sinter/data/data_view.hpp"
 #include "sinter/graph/names.hpp"
+#include "sinter/layer/lora_options.hpp"
 #include "sinter/metric/metric.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/plan/plan_view.hpp"
@@ -39,6 +40,7 @@ class RecipeView {
   /// Names of slots that are not decisive (slots.hpp).
   std::vector<std::string_view> free_slots;
   const PlanView* plan = nullptr;      ///< a constant of the program
+  std::optional<LoraOptions> lora;     ///< of the adapters, if the recipe has Lora
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches
   HuggingFace hugging_face;            ///< empty if Hugging Face does not have the architecture
   DataFacts data;                      ///< what the data policy offers to the verbs of a binary
