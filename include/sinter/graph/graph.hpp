@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model as data. A unit is planned, recomputed, frozen and reduced as a whole; each distinct
-// unit is traced once, and repeat() stamps copies of it.
+// The model as data. A unit is planned, recomputed and reduced as a whole, and frozen so unless some of
+// its layers have adapters. Each distinct unit is traced once, and repeat() stamps copies of it.
 #pragma once
 #include <string_view>
 #include <vector>
