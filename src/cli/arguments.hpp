@@ -24,7 +24,7 @@ struct Arguments {
   std::string binary;  // the program's name as it was typed
   std::vector<std::string> data, validation;
   std::vector<std::string> runs;  // arguments that belong to no flag: run folders
-  std::optional<std::string> out, weights, profile, tokenizer, text, ids, file;
+  std::optional<std::string> out, weights, adapter, profile, tokenizer, text, ids, file;
   std::string scratch;                                  // empty if not given
   std::optional<std::int64_t> steps, epochs, examples;  // at most one of these
   std::optional<std::int64_t> evaluate_every, save_every;
@@ -56,6 +56,7 @@ struct Arguments {
   std::vector<std::string> special;          // its special tokens
   bool resume_or_begin = false;              // --resume=auto, which sets `resume`, too
   bool resume = false, average = false, json = false, quiet = false, program = false;
+  bool as_adapter = false;  // an export of adapters alone
   bool held_out = false, skip_unreadable = false, as_text = false, tensorboard = false;
   bool text_only = false;
   std::optional<bool> special_tokens;  // around plain texts; if unset, as the run does, else true

@@ -243,7 +243,7 @@ bool is_excluded(std::string_view name, const Arguments& typed) {
     if (verb == typed.verb && ((name == one && typed.given.contains(other)) ||
                                (name == other && typed.given.contains(one))))
       return true;
-  return name == "--weights" && typed.resume && !typed.resume_or_begin;
+  return (name == "--weights" || name == "--adapter") && typed.resume && !typed.resume_or_begin;
 }
 
 Json config_of(const RecipeView& recipe, const Arguments& a) {

@@ -9,6 +9,7 @@
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "cli/weights_fit.hpp"
 #include "files/json_number.hpp"
 #include "sinter/trainer/evaluation.hpp"
 #include "trainer/example_means.hpp"
@@ -76,7 +77,7 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   const DataUnit unit = recipe->data.unit;
   World world = world_with_facts(a, data.evaluation->state());
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
-  std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
+  const std::string warning = load_weights_of(trainer, a);
   if (!a.quiet) note_lines(warning);
   const Evaluation evaluated = [&] {
     EvalProgress progress(a.quiet ? nullptr : stderr,

@@ -7,6 +7,7 @@
 #include "cli/output.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
+#include "cli/weights_fit.hpp"
 #include "data/class_names.hpp"
 #include "hugging_face/export_gguf.hpp"
 #include "sinter/data/example_marks.hpp"
@@ -132,6 +133,11 @@ ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& 
 
 /// Requires either a folder or a GGUF file, and of the latter what it can be.
 void require_target(const Arguments& a) {
+  if (a.as_adapter && (a.gguf || a.dtype || a.shard_bytes || a.tokenizer))
+    throw UsageError(
+        "--as-adapter writes PEFT's folder, with the types of training and without a tokenizer. "
+        "Leave --gguf, --dtype, --max-shard-size and --tokenizer out.");
+  if (a.adapter) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   if (!a.gguf) return require_flag(a.out.has_value(), "--out DIR", a.verb);
   if (a.out)
     throw UsageError("--out and --gguf exclude each other: one writes a folder, the other a file.");
@@ -164,6 +170,31 @@ std::string write_export(TrainerCore& trainer, const RecipeView& recipe, const E
   return notes;
 }
 
+/// Writes the adapters alone.
+int write_adapter(const TrainerCore& trainer, const std::string& notes, const Arguments& a) {
+  if (!a.quiet) note_lines(notes);
+  trainer.export_adapter(*a.out, "");
+  std::int64_t numbers = 0;
+  for (const Parameter& p : trainer.parameters())
+    if (!p.frozen) numbers += p.size;
+  if (a.json) {
+    nlohmann::ordered_json result{{"folder", *a.out}, {"parameters", numbers}};
+    print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } else if (!a.quiet) {
+    print_result(
+        fmt::format("an adapter of {} parameters, written to {}\n", thousands(numbers), *a.out));
+  }
+  return exit_done;
+}
+
+/// Parameters of the model as it is exported, without adapters.
+std::int64_t exported_parameters(const TrainerCore& trainer) {
+  std::int64_t numbers = trainer.plan().parameters;
+  for (const Parameter& p : trainer.parameters())
+    if (p.adapter) numbers -= p.size;
+  return numbers;
+}
+
 }  // namespace
 
 int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
@@ -173,8 +204,9 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.average) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   if (a.weights) require_class_order(*recipe, *a.weights);
   TrainerCore trainer(recipe, {a.seed.value_or(0), a.threads, false, {}, a.scratch});
-  std::string notes = a.weights ? trainer.load_weights(*a.weights, a.average ? "ema" : "") : "";
+  std::string notes = a.weights ? load_weights_of(trainer, a) : "";
   if (!notes.empty() && !notes.ends_with('\n')) notes += '\n';
+  if (a.as_adapter) return write_adapter(trainer, notes, a);
   ExportParts parts = parts_of(*recipe, a, notes);
   const std::optional<Dtype> narrow = narrow_type(parts.origin), dtype = a.dtype ? a.dtype : narrow;
   if (dtype) parts.dtype = std::ranges::find(type_words, *dtype, &TypeWord::dtype)->word;
@@ -189,11 +221,11 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   const std::string& target = a.gguf ? *a.gguf : *a.out;
   if (a.json) {
     nlohmann::ordered_json result{{a.gguf ? "file" : "folder", target},
-                                  {"parameters", trainer.plan().parameters}};
+                                  {"parameters", exported_parameters(trainer)}};
     print_result(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else if (!a.quiet) {
     print_result(fmt::format("{} parameters, {}, written to {}\n",
-                             thousands(trainer.plan().parameters),
+                             thousands(exported_parameters(trainer)),
                              a.weights ? "of " + *a.weights : "fresh", target));
   }
   return exit_done;

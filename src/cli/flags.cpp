@@ -67,6 +67,14 @@ constexpr Flag most_flags[] = {
      "evaluated. RUN@best, RUN@last or RUN@STEP names one. train starts\n"
      "from it with a fresh optimizer; describe says whether it fits.",
      [](Arguments& a, const Given& g) { a.weights = g.texts.front(); }},
+    {"--adapter", "FOLDER",
+     "A folder of PEFT with adapters for --weights, where the recipe has\n"
+     "Lora. train goes on with them.",
+     [](Arguments& a, const Given& g) { a.adapter = g.texts.front(); }},
+    {"--as-adapter", "",
+     "Write only what Lora trains, as PEFT's folder, in place of weights\n"
+     "that the adapters are merged into.",
+     [](Arguments& a, const Given&) { a.as_adapter = true; }},
     {"--max-shard-size", "SIZE",
      "Write the weights in files of up to SIZE, such as 500MB, with an\n"
      "index. Default: 5GB.",

@@ -109,6 +109,7 @@ World world_with_facts(const Arguments& a, const SamplerState& data, std::vector
   world.facts.push_back({"data", nlohmann::json(data.to_fields()).dump()});
   world.facts.push_back({"--weights", a.weights.value_or("none")});
   world.facts.push_back({"--skip-generation", a.skip_generation ? "given" : "not given"});
+  if (a.adapter) world.facts.push_back({"--adapter", *a.adapter});
   return world;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/questions.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
+#include "cli/weights_fit.hpp"
 #include "data/class_names.hpp"
 #include "run/batch_check.hpp"
 #include "sinter/trainer/core.hpp"
@@ -160,7 +161,7 @@ int predict(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
   const AnswerForm answers = answer_form(*recipe, a, tokenizer ? &*tokenizer : nullptr);
   Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, {}, a.scratch});
-  const std::string warning = trainer.load_weights(*a.weights, a.average ? "ema" : "");
+  const std::string warning = load_weights_of(trainer, a);
   if (!a.quiet) note_lines(warning);
   answer(trainer, questions, answers, a.quiet);
   return exit_done;

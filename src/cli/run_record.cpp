@@ -63,7 +63,7 @@ Json config_to_repeat(const RecipeView& recipe, const Arguments& a) {
     config.erase(key);
   if (!a.data.empty()) config["data"] = absolute(a.data);
   if (!a.validation.empty()) config["validation"] = absolute_validation(a.validation);
-  for (const char* key : {"weights", "tokenizer", "scratch"})
+  for (const char* key : {"weights", "adapter", "tokenizer", "scratch"})
     if (Json& path = config[key]; path.is_string())
       path = absolute({path.get<std::string>()}).front();
   return config;

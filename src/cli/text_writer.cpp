@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.hpp"
+#include "cli/weights_fit.hpp"
 #include "sinter/generate/generator.hpp"
 
 namespace sinter::detail::cli {
@@ -26,16 +27,15 @@ std::string planned_memory(const PlanView& plan) {
 
 TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) : arguments_(a) {
   const TrainerSettings settings{0, a.threads, false, {}, a.scratch};
-  const std::string average = a.average ? "ema" : "";
   std::string said;
   if (recipe->generation) {
     generator_ = std::make_unique<GeneratorCore>(recipe->generation(), settings);
-    said = generator_->load_weights(*a.weights, average);
+    said = load_weights_of(generator_->weights(), a);
     if (a.rows) generator_->limit_rows(*a.rows);
     if (!a.quiet) note_lines(planned_memory(plan()));
   } else {
     trainer_.emplace(recipe, settings);
-    said = trainer_->load_weights(*a.weights, average);
+    said = load_weights_of(*trainer_, a);
     if (!a.quiet)
       note_lines(
           fmt::format("each text is read anew for each token ({}).\n", recipe->not_continued));

@@ -43,6 +43,9 @@ void check_training(const RecipeView& recipe, const Arguments& a) {
   (void)holds_out(a);
   if (a.resume && a.weights && !a.resume_or_begin)
     throw UsageError("--resume and --weights exclude each other: the checkpoint has the weights.");
+  if (a.resume && a.adapter && !a.resume_or_begin)
+    throw UsageError("--resume and --adapter exclude each other: the checkpoint has the adapters.");
+  if (a.adapter && !a.resume) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   (void)metric_named(recipe, a.best_by.value_or(""), "--best-by");
   if (a.resume && !a.out) throw UsageError("--resume needs --out DIR, the folder of the run.");
   std::error_code ignored;
@@ -94,6 +97,7 @@ Run::Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::mo
       TrainerSettings{a.seed.value_or(0), a.threads, a.pin, world(), scratch_of(a), options.steps});
   trainer->require_memory_to_train();
   if (a.weights) report(trainer->load_weights(*a.weights, "", MissingHead::starts_fresh));
+  if (a.adapter && !a.resume) report(trainer->load_adapter(*a.adapter));
   make_loop();
 }
 
@@ -111,6 +115,7 @@ void Run::settle_resume() {
   a.resume = RunFolder::holds_checkpoints(*a.out);
   if (a.resume) {
     a.weights.reset();  // they are for a new run only
+    a.adapter.reset();
     return;
   }
   require_flag(!a.data.empty(), "--data PATH...", a.verb);

@@ -10,24 +10,23 @@ namespace sinter::detail::cli {
 /// Flags are written as the verb's help shows them; src/cli/flags.cpp defines them.
 #define SINTER_VERBS(X)                                                                          \
   X(train, "train", train, "train on data, with checkpoints and a log",                          \
-    "--data PATH... --validation PATH... --skip-unreadable --as-text --out PATH "                \
-    "--steps N --epochs N --examples N --seed N --weights PATH --resume [auto] --order WORD "    \
-    "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch --workers N "       \
-    "--eval-every N --skip-generation --best-by NAME --early-stop N --save-every N "             \
-    "--save-minutes M --keep K "                                                                 \
-    "--profile FILE --tensorboard --tokenizer PATH --special-tokens WORD --config FILE "         \
-    "--print-config --json --quiet",                                                             \
+    "--data PATH... --validation PATH... --skip-unreadable --as-text --out PATH --steps N "      \
+    "--epochs N --examples N --seed N --weights PATH --adapter FOLDER --resume [auto] "          \
+    "--order WORD --threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "      \
+    "--workers N --eval-every N --skip-generation --best-by NAME --early-stop N "                \
+    "--save-every N --save-minutes M --keep K --profile FILE --tensorboard --tokenizer PATH "    \
+    "--special-tokens WORD --config FILE --print-config --json --quiet",                         \
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
-    "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --average "            \
-    "--skip-generation "                                                                         \
-    "--threads N --pin --scratch FOLDER --rank-timeout SECONDS --no-libtorch "                   \
-    "--tokenizer PATH --special-tokens WORD --config FILE --print-config --json --quiet",        \
+    "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --adapter FOLDER "     \
+    "--average --skip-generation --threads N --pin --scratch FOLDER --rank-timeout SECONDS "     \
+    "--no-libtorch --tokenizer PATH --special-tokens WORD --config FILE --print-config "         \
+    "--json --quiet",                                                                            \
     .needs = Needs::data, .has_ranks = true)                                                     \
   X(generate, "generate", generate, "continue a text, or each of a file",                        \
-    "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
-    "--tokenizer PATH --special-tokens WORD --prompt TEXT --file FILE --rows N --tokens N "      \
-    "--ignore-eos --temperature T --top-k K --top-p P --min-p P --typical-p P "                  \
+    "--seed N --weights PATH --adapter FOLDER --average --threads N --scratch FOLDER "           \
+    "--no-libtorch --tokenizer PATH --special-tokens WORD --prompt TEXT --file FILE --rows N "   \
+    "--tokens N --ignore-eos --temperature T --top-k K --top-p P --min-p P --typical-p P "       \
     "--repetition-penalty X --frequency-penalty X --presence-penalty X "                         \
     "--no-repeat-ngram-size N --no-repeat-written-ngram-size N "                                 \
     "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N --results N "       \
@@ -35,18 +34,18 @@ namespace sinter::detail::cli {
     "--print-config --json --quiet",                                                             \
     .needs = Needs::tokenizer)                                                                   \
   X(chat, "chat", chat, "talk with a model that learnt replies",                                 \
-    "--seed N --weights PATH --average --threads N --scratch FOLDER --no-libtorch "              \
-    "--tokenizer PATH --special-tokens WORD --tokens N --temperature T --top-k K --top-p P "     \
-    "--min-p P --typical-p P --repetition-penalty X --frequency-penalty X "                      \
-    "--presence-penalty X --no-repeat-ngram-size N --no-repeat-written-ngram-size N "            \
-    "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N "                   \
-    "--early-stopping WORD --length-penalty X --length-penalty-by WORD --config FILE "           \
-    "--print-config --quiet",                                                                    \
+    "--seed N --weights PATH --adapter FOLDER --average --threads N --scratch FOLDER "           \
+    "--no-libtorch --tokenizer PATH --special-tokens WORD --tokens N --temperature T "           \
+    "--top-k K --top-p P --min-p P --typical-p P --repetition-penalty X "                        \
+    "--frequency-penalty X --presence-penalty X --no-repeat-ngram-size N "                       \
+    "--no-repeat-written-ngram-size N --no-repeat-prompt-ngram-size N --min-tokens N "           \
+    "--stop TEXT... --beams N --early-stopping WORD --length-penalty X "                         \
+    "--length-penalty-by WORD --config FILE --print-config --quiet",                             \
     .needs = Needs::tokenizer)                                                                   \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
-    "--weights PATH --average --threads N --pin --scratch FOLDER --no-libtorch "                 \
-    "--tokenizer PATH --special-tokens WORD --text FILE --ids FILE --config FILE "               \
-    "--print-config --json --quiet")                                                             \
+    "--weights PATH --adapter FOLDER --average --threads N --pin --scratch FOLDER "              \
+    "--no-libtorch --tokenizer PATH --special-tokens WORD --text FILE --ids FILE "               \
+    "--config FILE --print-config --json --quiet")                                               \
   X(describe, "describe", describe,                                                              \
     "print the recipe and its plan: memory, FLOPs, options, program",                            \
     "--weights PATH --threads N --scratch FOLDER --no-libtorch --world N "                       \
@@ -54,9 +53,9 @@ namespace sinter::detail::cli {
     "--straggler FACTOR --times FILE --program --schedule --config FILE --print-config --json",  \
     .takes_options = true)                                                                       \
   X(export_folder, "export", export_folder, "write the model as a Hugging Face folder or GGUF",  \
-    "--out PATH --gguf FILE --seed N --weights PATH --tokenizer PATH --dtype WORD "              \
-    "--max-shard-size SIZE --average --threads N --scratch FOLDER --config FILE --print-config " \
-    "--json --quiet")                                                                            \
+    "--out PATH --gguf FILE --as-adapter --seed N --weights PATH --adapter FOLDER "              \
+    "--tokenizer PATH --dtype WORD --max-shard-size SIZE --average --threads N "                 \
+    "--scratch FOLDER --config FILE --print-config --json --quiet")                              \
   X(report, "report", make_report, "write a page with the curves of runs",                       \
     "--out PATH --text --config FILE --print-config --json", .words = " RUN...")                 \
   X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/arguments.hpp"
 #include "sinter/files/load.hpp"
+#include "sinter/trainer/core.hpp"
 #include "sinter/trainer/recipe_view.hpp"
 
 namespace sinter::detail::cli {
@@ -21,5 +23,10 @@ struct WeightsFit {
 /// trainer. Reads config.json and the headers of the files, but no hash of a checkpoint.
 /// throws    the FileError that load_weights() would throw
 WeightsFit require_fit(const std::string& weights, const RecipeView& recipe);
+
+/// Loads --weights, or their average, and the adapters of --adapter. Returns lines for the user.
+/// requires  --weights is given
+/// throws    what TrainerCore::load_weights() and load_adapter() throw
+std::string load_weights_of(TrainerCore& trainer, const Arguments& arguments);
 
 }  // namespace sinter::detail::cli

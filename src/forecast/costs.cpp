@@ -62,12 +62,14 @@ class Costs {
       return std::size_t(model.locals[std::size_t(block.first_local + local)].axis);
     };
     const std::size_t on = axis(node.out), second = axis(node.in[node.layer->inputs > 1]);
-    // The backward of a loss computes it first.
-    const int passes = call.backward ? backward_passes(model, unit, node) + node.layer->loss : 1;
-    const double once =
-        double(model.sizes.rows[on]) * double(node.layer->flops(contexts[on], contexts[second]));
-    return std::max(passes * once / device.flops,
-                    bytes_of_call(node, call, once > 0) / device.bytes);
+    const std::int64_t forward = node.layer->flops(contexts[on], contexts[second]);
+    std::int64_t flops = forward;
+    if (call.backward) {
+      flops = backward_flops(*node.layer, backward_passes(model, unit, node), forward);
+      if (node.layer->loss) flops += forward;  // the backward of a loss computes it first
+    }
+    return std::max(double(model.sizes.rows[on]) * double(flops) / device.flops,
+                    bytes_of_call(node, call, forward > 0) / device.bytes);
   }
   /// The parameters of a layer that computes nothing, such as one that looks up rows of a table,
   /// are not counted.

@@ -19,6 +19,7 @@ SplitLayout::SplitLayout(const Model& model, int ranks, bool owners)
   for (std::size_t u = 0; u < offsets_.size(); ++u) {
     ParameterOffsets& at = offsets_[u];
     at.running += moved;
+    at.fixed += moved;
     if (is_trained[u]) {
       at.undecayed += decayed_;
     } else {

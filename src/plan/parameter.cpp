@@ -15,7 +15,7 @@ void add_state(const Model& model, std::vector<Parameter>& parameters) {
     std::size_t next = 0;
     for (int unit : model.order)
       for (Parameter& p : parameters)
-        if (p.unit == unit && !p.running) p.state.push_back(parts[next++]);
+        if (p.unit == unit && !p.frozen) p.state.push_back(parts[next++]);
   }
 }
 
@@ -60,7 +60,8 @@ std::vector<Parameter> list_parameters(const Model& model) {
              .size = param.size(),
              .init = param.init,
              .decayed = param.decays,
-             .frozen = model.units[u].frozen || param.is_running,
+             .frozen = model.units[u].frozen || param.is_running || node.fixes(p),
+             .adapter = param.is_adapter,
              .running = param.is_running,
              .unit = u,
              .layer = node.layer,

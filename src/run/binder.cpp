@@ -298,7 +298,7 @@ class Binder {
       const int owner = node.owns(k) ? u : model.units[u].tied;
       call.weights[k] = parameter(model.weights(), owner, node, k);
       if (!backward) continue;
-      if (model.units[owner].frozen) continue;
+      if (model.units[owner].frozen || node.fixes(k)) continue;
       call.gradients[k] = parameter(model.gradients(), owner, node, k);
       const std::int64_t part = node.layer->params[k].decays ? 0 : model.part_elements(owner, true);
       const bool first = given.insert({owner, part + model.offset_of(node, k)}).second;
@@ -326,7 +326,7 @@ class Binder {
     std::int64_t offset = model.offset_of(node, k);
     if (is_persistent(model, space)) {
       base = flat_address(placement, arena, space);
-      offset = model.held_at(space, model.offsets[owner].of(p) + offset);
+      offset = model.held_at(space, model.offsets[owner].of(node, k) + offset);
     } else {
       base = cell(space, owner).at;
       offset += p.decays ? 0 : model.part_elements(owner, true);

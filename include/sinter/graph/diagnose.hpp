@@ -182,7 +182,8 @@ auto a_policy_names_parameters_wrongly() {
       "Sinter: a policy of this recipe names parameters wrongly. The mistake and the name "
       "are in this error. Why: a slip of the pen would train what you want to keep, or "
       "at another rate. Fix: use the names that `describe` lists, with * for any "
-      "letters; what is frozen are whole units, and not all of them.");
+      "letters; what is frozen are whole units, and not all of them; what Lora adapts are layers "
+      "Linear, by the names of their parameters up to the last dot.");
 }
 
 template <class Model, class Data>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model as data. A unit is planned, recomputed, frozen and reduced as a whole; each distinct
-// unit is traced once, and repeat() stamps copies of it.
+// The model as data. A unit is planned, recomputed and reduced as a whole, and frozen so unless some of
+// its layers have adapters. Each distinct unit is traced once, and repeat() stamps copies of it.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -35,9 +35,17 @@ struct Node {
   /// null.
   const char* tied = nullptr;
   int borrowed = 0;  ///< number of parameters, the first ones, that it borrows from `tied`
+  const Layer* adapted = nullptr;  ///< the layer with the recipe's adapter, if it may have one
+  /// True if its own parameters stay as they are, but for those of its adapter, while others of its
+  /// unit are trained.
+  bool frozen = false;
 
   /// True if the node owns its parameter number p, rather than borrowing it.
   constexpr bool owns(int p) const { return p >= borrowed; }
+  /// True if its own parameter number p stays as it is, while others of its unit are trained.
+  constexpr bool fixes(int p) const {
+    return frozen && owns(p) && !layer->params[p].is_adapter && !layer->params[p].is_running;
+  }
 };
 
 /// The common part of equal units, such as the transformer blocks of Gpt2: nodes and locals, stored
@@ -51,6 +59,7 @@ struct Block {
   /// Elements of its parameters, each padded to 64 bytes of fp32.
   std::int64_t decayed = 0, undecayed = 0;
   std::int64_t running = 0;     ///< elements of its running values, each padded likewise
+  std::int64_t fixed = 0;       ///< elements of what Node::fixes(), each padded likewise
   std::int64_t parameters = 0;  ///< elements of its parameters, without padding
 };
 
@@ -96,8 +105,8 @@ struct Graph {
   std::vector<External> externals;  ///< inputs that the data gives
   std::vector<int> writers;         ///< the unit that returns each value
   std::vector<int> results;         ///< values that leave the model
-  /// Where each parameter of each node begins within its part of its unit (decayed, undecayed or
-  /// running), in elements.
+  /// Where each parameter of each node begins within its part of its unit (decayed, undecayed,
+  /// running or fixed), in elements.
   std::vector<std::int64_t> offsets;
 };
 
@@ -106,6 +115,25 @@ inline constexpr int parameter_alignment = 16;
 /// `elements`, rounded up to a multiple of parameter_alignment.
 constexpr std::int64_t padded(std::int64_t elements) {
   return (elements + parameter_alignment - 1) / parameter_alignment * parameter_alignment;
+}
+
+/// Lays out the parameters that a node of a block owns, behind those of the nodes before it. Returns
+/// the index of its offsets.
+constexpr int lay_out(Graph& graph, Block& block, const Node& node) {
+  const Layer& layer = *node.layer;
+  const int first = int(graph.offsets.size());
+  graph.offsets.resize(std::size_t(first + layer.param_count), 0);
+  for (int p = node.borrowed; p < layer.param_count; ++p) {
+    const Param& param = layer.params[p];
+    std::int64_t& used = param.is_running ? block.running
+                         : node.fixes(p)  ? block.fixed
+                         : param.decays   ? block.decayed
+                                          : block.undecayed;
+    graph.offsets[std::size_t(first + p)] = used;
+    used += padded(param.stored());
+    if (!param.is_running) block.parameters += param.size();
+  }
+  return first;
 }
 
 }  // namespace sinter::detail

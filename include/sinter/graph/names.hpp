@@ -67,5 +67,13 @@ constexpr TextBuilder parameter_letters(std::span<const Node> nodes, const Block
   if (*node.name) (name += node.name) += ".";
   return name += node.layer->params[number].name;
 }
+/// Hugging Face's name of a layer: that of its parameters, up to the last dot.
+constexpr TextBuilder layer_letters(std::span<const Node> nodes, const Block& block,
+                                    const Unit& unit, const Node& node) {
+  TextBuilder name;
+  if (*unit.name) name += unit_letters(nodes, block, unit).view();
+  if (*unit.name && *node.name) name += ".";
+  return name += node.name;
+}
 
 }  // namespace sinter::detail

@@ -35,8 +35,20 @@ struct Unknown {
   }
 };
 
+/// Stands for the adapters of a recipe without any.
+struct NoAdapter {};
+/// The layer L with the adapters of a recipe, compiled for P; null if it has none.
+template <class L, class P, class Adapter>
+constexpr const Layer* adapted_layer() {
+  if constexpr (requires { Adapter::template Of<L>::params; }) {
+    return &erased<typename Adapter::template Of<L>, P>;
+  } else {
+    return nullptr;
+  }
+}
+
 /// Traces the inside of a unit. P is the precision policy.
-template <class P>
+template <class P, class Adapter = NoAdapter>
 class UnitTracer {
   Graph& graph;
 
@@ -107,23 +119,6 @@ class UnitTracer {
     }
   }
 
-  /// Lays out the parameters of a layer that the unit owns: all but the first `borrowed`. Returns
-  /// the index of their offsets.
-  constexpr int own_parameters(const Layer& layer, int borrowed) {
-    Block& block = graph.blocks.back();
-    const int first = int(graph.offsets.size());
-    graph.offsets.resize(std::size_t(first + layer.param_count), 0);
-    for (int p = borrowed; p < layer.param_count; ++p) {
-      const Param& param = layer.params[p];
-      std::int64_t& used = param.is_running ? block.running
-                           : param.decays   ? block.decayed
-                                            : block.undecayed;
-      graph.offsets[std::size_t(first + p)] = used;
-      used += padded(param.stored());
-      if (!param.is_running) block.parameters += param.size();
-    }
-    return first;
-  }
   constexpr int local(int width, int axis, Type type, int writer) {
     graph.locals.push_back({width, axis, type, writer});
     return graph.blocks.back().locals++;
@@ -153,13 +148,15 @@ class UnitTracer {
     Block& block = graph.blocks.back();
     int axis = std::get<0>(std::tuple{x...}).axis, first = block.locals;
     if (erased<L, P>.pools) axis = pooled(axis);
-    graph.nodes.push_back({&erased<L, P>,
-                           name,
-                           {x.id...},
-                           first,
-                           own_parameters(erased<L, P>, borrowed),
-                           tied,
-                           borrowed});
+    Node made{.layer = &erased<L, P>,
+              .name = name,
+              .in = {x.id...},
+              .out = first,
+              .tied = tied,
+              .borrowed = borrowed,
+              .adapted = adapted_layer<L, P, Adapter>()};
+    made.first_offset = lay_out(graph, block, made);
+    graph.nodes.push_back(made);
     for (int width : L::out) local(width, axis, erased<L, P>.result_type(), block.nodes);
     ++block.nodes;
     return results<L>(first, axis, std::make_index_sequence<L::out.size()>());
@@ -182,7 +179,8 @@ class UnitTracer {
 ///     auto x = g.unit("hidden", Hidden{}, g.template values<8>());
 ///     g.result(g.unit("loss", Loss{}, x, g.template target_values<1>()));
 ///   }
-template <class P>
+/// Adapter describes the adapters that the recipe's layers get.
+template <class P, class Adapter = detail::NoAdapter>
 class Tracer {
  public:
   detail::Graph graph;  ///< what has been traced so far
@@ -268,7 +266,7 @@ class Tracer {
   /// True if a unit can be traced with these values.
   template <class B, class... V>
   static constexpr bool takes() {
-    return requires(detail::UnitTracer<P>& g, V... x) { B::trace(g, x...); };
+    return requires(detail::UnitTracer<P, Adapter>& g, V... x) { B::trace(g, x...); };
   }
   template <class B, class... V>
   constexpr auto numbered_unit(const char* name, int number, B block, V... x) {
@@ -308,7 +306,7 @@ class Tracer {
     block.first_local = int(graph.locals.size());
     block.inputs = int(sizeof...(V));
     graph.blocks.push_back(block);
-    detail::UnitTracer<P> inside(graph);
+    detail::UnitTracer<P, Adapter> inside(graph);
     std::tuple inputs{inside.enter(x)...};  // braces: in the order written
     auto results =
         std::apply([&](auto... entered) { return B::trace(inside, entered...); }, inputs);

@@ -27,6 +27,8 @@
 //   bidirectional                true if rows depend also on rows that follow them
 //   reads_weights_in_backward    true if backward reads weights; by default, if it has parameters
 //   ids_below                    ids must be below this
+//   fan_in_fan_out               with an adapter: true if the weight is stored as in × out
+//   untrained_flops              operations of flops() with weights that are never trained
 //   flops(context)               operations of forward for one row of a result, in a sequence of
 //                                `context` rows; or flops(context, other), with `other` rows of
 //                                that sequence on the axis of the second operand
@@ -80,6 +82,8 @@ struct Param {
   std::array<int, max_dimensions> dimensions{};
   /// True if forward itself changes it in training; see running().
   bool is_running = false;
+  /// True if it is a part of an adapter, and so is trained where the layer's other parameters stay.
+  bool is_adapter = false;
 
   /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
@@ -123,6 +127,12 @@ struct Param {
   static constexpr Param running(const char* name, Init init) {
     Param param = vector(name, 1, init);
     param.is_running = true;
+    return param;
+  }
+  /// This parameter, marked as a part of an adapter.
+  constexpr Param of_adapter() const {
+    Param param = *this;
+    param.is_adapter = true;
     return param;
   }
   /// This matrix, marked as an inner one, from `in` features to `out`, for optimizers such as Muon:
@@ -264,6 +274,10 @@ struct Layer {
   Cached cached{};  ///< width 0 if it keeps nothing of earlier rows
   /// Operations of forward for one row of results; `other`: context of the second operand's axis.
   std::int64_t (*flops)(std::int64_t context, std::int64_t other) = none;
+  /// With an adapter: true if the weight is stored as in × out, else as out × in.
+  bool fan_in_fan_out = false;
+  /// Operations among flops() that are products with weights which are never trained.
+  std::int64_t untrained_flops = 0;
   /// Elements of the statistic type that a call needs as scratch, for `rows` rows of the first
   /// operand and `other` rows of the second.
   std::int64_t (*scratch)(std::int64_t rows, std::int64_t other) = none;
@@ -331,6 +345,8 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
   if constexpr (requires { L::cached; }) layer.cached = L::cached;
   if constexpr (requires { L::unplanned; }) layer.unplanned = L::unplanned;
+  if constexpr (requires { L::fan_in_fan_out; }) layer.fan_in_fan_out = L::fan_in_fan_out;
+  if constexpr (requires { L::untrained_flops; }) layer.untrained_flops = L::untrained_flops;
   layer.flops = flops_of<L>;
   if constexpr (requires { L::reads_weights_in_backward; }) {
     layer.reads_weights_in_backward = L::reads_weights_in_backward;

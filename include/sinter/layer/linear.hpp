@@ -67,14 +67,12 @@ struct Linear {
   static constexpr Saved<Keep, Keep> saved{Keep::input()};
   static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * In * Out; }
 
-  static void forward(auto& c) {
-    kernel::matmul_bias(c.stream(), c.x(), weight(c, false), bias(c.weights), c.y());
-  }
+  static void forward(auto& c) { product(c, c.x(), c.y()); }
   static void backward(auto& c) {
     auto x = c.saved.x, dy = c.dy(), dx = c.dx();
     auto dw = c.gradients.weight;
     c.stream().together(double(dy.rows) * In * Out > kernel::matmul_grain, [&] {
-      if (dx) kernel::matmul(c.stream(), dy, weight(c, true), dx);
+      if (dx) operand_gradient(c, dy, dx);
       if (!dw) return;  // frozen
       if constexpr (as_is) {
         kernel::matmul(c.stream(), transposed(x), dy, dw);
@@ -83,6 +81,15 @@ struct Linear {
       }
       if constexpr (O.has_bias) kernel::column_sum(c.stream(), dy, c.gradients.bias);
     });
+  }
+
+  /// y = x W + b, with the weights of a context.
+  static void product(auto& c, const auto& x, const auto& y) {
+    kernel::matmul_bias(c.stream(), x, weight(c, false), bias(c.weights), y);
+  }
+  /// dx = dy Wᵀ, likewise.
+  static void operand_gradient(auto& c, const auto& dy, const auto& dx) {
+    kernel::matmul(c.stream(), dy, weight(c, true), dx);
   }
 
  private:

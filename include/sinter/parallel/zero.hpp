@@ -67,10 +67,8 @@ void clear_gaps(Machine& machine, const Bound& bound) {
     clear(model.block(unit).decayed, decayed);
     clear(decayed + model.block(unit).undecayed, model.unit_elements(unit));
     for (const Parameter& p : machine.parameters().of_unit(unit)) {
-      const Param& param = p.layer->params[p.number];
-      if (param.is_running) continue;
-      const std::int64_t at = p.offset - model.offsets[std::size_t(unit)].of(param);
-      const std::int64_t end = (param.decays ? 0 : decayed) + at + p.size;
+      if (p.frozen) continue;
+      const std::int64_t end = model.in_unit(unit, p.offset) + p.size;
       clear(end, padded(end));
     }
   }

@@ -5,14 +5,24 @@
 
 namespace sinter::detail {
 
-/// Cost of a node's backward, in units of its forward: 1 for the gradients of its parameters and 1
-/// for those of its operands, or 2 for operands of a layer without parameters. Unneeded gradients
-/// do not count.
-constexpr int backward_passes(const Model& model, const Unit& unit, const Node& node) {
-  if (!unit.backward) return 0;
+/// The gradients that a node's backward computes, each about as costly as its forward.
+struct BackwardPasses {
+  int parameters;  ///< 1 if there are gradients of its parameters
+  int operands;    ///< 1 for those of its operands, or 2 in a layer without parameters
+};
+/// Operations of a layer's backward, if forward has `forward`.
+constexpr std::int64_t backward_flops(const Layer& layer, BackwardPasses passes,
+                                      std::int64_t forward) {
+  return (passes.parameters + passes.operands) * forward -
+         passes.parameters * layer.untrained_flops;
+}
+/// The gradients of a node that are needed.
+constexpr BackwardPasses backward_passes(const Model& model, const Unit& unit, const Node& node) {
+  if (!unit.backward) return {0, 0};
   const Block& block = model.blocks[unit.block];
   const bool parameters = node.layer->param_count > 0;
   const bool frozen = node.tied ? model.units[unit.tied].frozen : unit.frozen;
+  const bool trains = parameters && !frozen && (!node.frozen || node.layer == node.adapted);
   bool operands = false;  // true if an operand needs a gradient
   for (int i = 0; i < node.layer->inputs; ++i) {
     const int local = node.in[i];
@@ -20,7 +30,7 @@ constexpr int backward_passes(const Model& model, const Unit& unit, const Node& 
     const bool ids = node.layer->in[i] == 0;
     operands |= !ids && (!enters || (unit.in[local] >= 0 && model.has_gradient(unit.in[local])));
   }
-  return (parameters && !frozen) + (operands ? (parameters ? 1 : 2) : 0);
+  return {trains, operands ? (parameters ? 1 : 2) : 0};
 }
 
 /// FLOP for one token of axis 0, in full sequences of `context` tokens on axis 0 and
@@ -37,11 +47,11 @@ constexpr std::int64_t training_flops(const Model& model, int context, int secon
   for (const Unit& unit : model.units) {
     const Block& block = model.blocks[unit.block];
     for (const Node& node : model.nodes.subspan(block.first_node, block.nodes)) {
-      const int passes = 1 + backward_passes(model, unit, node);
+      const BackwardPasses passes = backward_passes(model, unit, node);
       auto axis = [&](int local) { return model.locals[block.first_local + local].axis; };
       const int second = axis(node.in[node.layer->inputs > 1]);
-      sums[axis(node.out)] +=
-          passes * node.layer->flops(contexts[axis(node.out)], contexts[second]);
+      const std::int64_t forward = node.layer->flops(contexts[axis(node.out)], contexts[second]);
+      sums[axis(node.out)] += forward + backward_flops(*node.layer, passes, forward);
     }
   }
   return sums[0] + (sums[1] * second_context + sums[pooled(0)] + sums[pooled(1)]) / context;

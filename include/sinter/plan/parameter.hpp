@@ -16,6 +16,7 @@ struct Parameter {
   std::int64_t size;                ///< number of elements
   Init init;                        ///< its initial values
   bool decayed, frozen;      ///< true if weight decay acts on it; true if no optimizer updates it
+  bool adapter = false;      ///< true if it is a part of an adapter (Param::is_adapter)
   bool running = false;      ///< true if forward changes it (Param::running); then also frozen
   double learning_rate = 1;  ///< factor of the step's learning rate
   int unit;                  ///< the unit that owns it

@@ -80,6 +80,15 @@ concept HasFrozen = requires {
 /// `frozen` is an array of patterns for the names of parameters that are not trained.
 SINTER_HOOK(frozen, HasFrozen<P>, "static constexpr std::array frozen{..., of const char*}");
 template <class P>
+concept HasAdapter = requires {
+  { *P::adapter::targets.begin() } -> std::convertible_to<const char*>;
+  P::adapter::saved.size();
+};
+/// `adapter` is a type with the arrays `targets` and `saved` of patterns for names of layers, and with
+/// Of<L>, the layer L with an adapter. Layers that match `targets` get one; those that match `saved`
+/// are trained whole; all other parameters stay.
+SINTER_HOOK(adapter, HasAdapter<P>, "struct adapter {...}, with targets, saved and Of<L>");
+template <class P>
 concept HasParameterGroups = requires {
   { *P::parameter_groups.begin() } -> std::convertible_to<ParameterGroup>;
 };
@@ -380,12 +389,12 @@ SINTER_VALUE_HOOK(bool, rewrites_last, false);
 /// any of these would do nothing.
 using ActingHooks =
     HookList<hook::regions_hook, hook::rules_hook, hook::model_rules_hook, hook::frozen_hook,
-             hook::parameter_groups_hook, hook::row_multiple_hook, hook::rewrite_hook,
-             hook::rewrite_forward_hook, hook::rate_factor_hook, hook::loss_scale_hook,
-             hook::after_step_hook, hook::recover_hook, hook::after_evaluation_hook,
-             hook::next_batch_hook, hook::batching_hook, hook::objective_hook,
-             hook::label_smoothing_hook, hook::class_weights_hook, hook::metrics_hook,
-             hook::early_stop_hook, hook::writes_hook>;
+             hook::adapter_hook, hook::parameter_groups_hook, hook::row_multiple_hook,
+             hook::rewrite_hook, hook::rewrite_forward_hook, hook::rate_factor_hook,
+             hook::loss_scale_hook, hook::after_step_hook, hook::recover_hook,
+             hook::after_evaluation_hook, hook::next_batch_hook, hook::batching_hook,
+             hook::objective_hook, hook::label_smoothing_hook, hook::class_weights_hook,
+             hook::metrics_hook, hook::early_stop_hook, hook::writes_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =
     ActingHooks::With<hook::initial_hook, hook::headline_hook, hook::contradiction_hook,

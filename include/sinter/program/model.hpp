@@ -9,13 +9,17 @@ namespace sinter {
 
 namespace detail {
 /// Where the decayed and the undecayed parameters of a unit begin in flat buffers, and its running
-/// values among the master weights, in elements.
+/// values and fixed parameters among the master weights, in elements.
 struct ParameterOffsets {
   std::int64_t decayed = 0, undecayed = 0;  ///< where these begin, in all flat buffers
   std::int64_t running = 0;                 ///< where these begin, in the master weights
-  /// Where the part begins that contains this parameter.
-  constexpr std::int64_t of(const Param& param) const {
-    return param.is_running ? running : param.decays ? decayed : undecayed;
+  std::int64_t fixed =
+      0;  ///< where parameters begin that stay in a unit with trained ones, likewise
+  /// Where the part begins that contains parameter p of a node. If the node borrows it, these are the
+  /// offsets of the owner, whose parameters are all trained or all frozen.
+  constexpr std::int64_t of(const Node& node, int p) const {
+    const Param& param = node.layer->params[p];
+    return param.is_running ? running : node.fixes(p) ? fixed : param.decays ? decayed : undecayed;
   }
 };
 
@@ -53,10 +57,10 @@ struct OwnedSlice : ShardSlice {
 inline constexpr int root_rank = 0;
 }  // namespace detail
 
-/// A traced graph with the plans of its units. Master weights, gradients and regions are flat:
-/// first all decayed parameters, then all undecayed ones, both with the units in `order`. In the
-/// master weights and their copy the frozen units follow, and then the running values of the other
-/// units.
+/// A traced graph with the plans of its units. Master weights, gradients and regions are flat: first
+/// all decayed parameters, then all undecayed ones, both with the units in `order`. In the master
+/// weights and their copy the frozen units follow, with what stays in the other units, and then the
+/// running values of these.
 struct Model {
   std::span<const detail::Node> nodes;          ///< Graph::nodes
   std::span<const detail::Local> locals;        ///< Graph::locals
@@ -97,7 +101,7 @@ struct Model {
   /// Where parameter number p of a node begins in all flat buffers, if this unit has the node and
   /// owns p.
   constexpr std::int64_t place_of(int unit, const detail::Node& node, int p) const {
-    return offsets[std::size_t(unit)].of(node.layer->params[p]) + offset_of(node, p);
+    return offsets[std::size_t(unit)].of(node, p) + offset_of(node, p);
   }
   /// True if a unit has parameters.
   constexpr bool has_parameters(int unit) const { return block(unit).parameters > 0; }

@@ -5,14 +5,14 @@
 
 namespace sinter::detail {
 
-/// Calls visit(unit, node, number) for each parameter that a trained unit owns.
+/// Calls visit(unit, node, number) for each trained parameter that a trained unit owns.
 template <class Visit>
 constexpr void for_each_parameter_of(const Model& model, int unit, Visit visit) {
   const Block& block = model.block(unit);
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n) {
     const Node& node = model.nodes[std::size_t(n)];
     for (int p = node.borrowed; p < node.layer->param_count; ++p)
-      if (!node.layer->params[p].is_running) visit(unit, n, p);
+      if (!node.layer->params[p].is_running && !node.fixes(p)) visit(unit, n, p);
   }
 }
 /// Calls visit(unit, node, number) for each parameter of each trained unit, in Model::order.

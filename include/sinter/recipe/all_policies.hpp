@@ -64,6 +64,7 @@
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/parameters/groups.hpp"
+#include "sinter/parameters/lora.hpp"
 #include "sinter/recipe/techniques.hpp"
 #include "sinter/recovery/roll_back.hpp"
 #include "sinter/recovery/skip_steps.hpp"
@@ -90,8 +91,8 @@ using batching = PolicyList<Packed, Padded, LengthGrouped,
 /// All objectives, and what changes the loss of classes and tokens.
 using objective = PolicyList<MaskedLm<>, LabelSmoothing<>, ClassWeights<1, 1>>;
 using parameters =
-    PolicyList<Groups<Group<"*", {.learning_rate = 0.5}>>, Freeze<"wte">, Average<>,
-               ScaledRate<ScaledRateOptions{}>>;               ///< all policies for some parameters
+    PolicyList<Groups<Group<"*", {.learning_rate = 0.5}>>, Freeze<"wte">,
+               Lora<{}, Targets<"*.c_attn">>, Average<>, ScaledRate<ScaledRateOptions{}>>;               ///< all policies for some parameters
 using clipping = PolicyList<ClipNorm<>, ClipValue<>, NoClip>;  ///< all clipping policies
 using schedule =
     PolicyList<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>,

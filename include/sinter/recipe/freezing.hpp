@@ -44,7 +44,7 @@ constexpr void mark_frozen(Graph& graph, const std::vector<const char*>& pattern
         }
         ++all;
       });
-    unit.frozen = frozen > 0;
+    unit.frozen |= frozen > 0;
     if (frozen != 0 && frozen != all) graph.fault.note_name("a unit is frozen in part alone", by);
     unit.backward = ((block.parameters || block.running) && !unit.frozen) ||
                     (unit.tied >= 0 && !graph.units[unit.tied].frozen);

@@ -31,12 +31,13 @@ constexpr std::vector<short> finality(const Graph& graph) {
   return order;
 }
 
-/// Calls visit(name) for each parameter that a unit owns, except for running values.
+/// Calls visit(name) for each parameter that a unit owns, except for running values and what stays in
+/// a unit with trained ones.
 constexpr void for_each_name(const Graph& graph, const Unit& unit, auto visit) {
   const Block& block = graph.blocks[unit.block];
   for (int n = block.first_node; n < block.first_node + block.nodes; ++n)
     for (int p = graph.nodes[n].borrowed; p < graph.nodes[n].layer->param_count; ++p)
-      if (!graph.nodes[n].layer->params[p].is_running)
+      if (!graph.nodes[n].layer->params[p].is_running && !graph.nodes[n].fixes(p))
         visit(parameter_letters(graph.nodes, block, unit, graph.nodes[n], p).view());
 }
 /// Returns, by group, 1 if the group has a trained parameter, else 0. A parameter is in the first

@@ -134,6 +134,11 @@ struct Traced {
       }
       for (int u = 0; u < count.units; ++u) {
         if (units[u].frozen) continue;
+        of_unit[u].fixed = all.decayed + all.undecayed + all.frozen;
+        all.frozen += block_of(u).fixed;
+      }
+      for (int u = 0; u < count.units; ++u) {
+        if (units[u].frozen) continue;
         of_unit[u].running = all.decayed + all.undecayed + all.frozen + all.running;
         all.running += block_of(u).running;
       }

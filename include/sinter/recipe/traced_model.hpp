@@ -8,6 +8,7 @@
 #include "sinter/policy/claims.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/hooks.hpp"
+#include "sinter/recipe/adapting.hpp"
 #include "sinter/recipe/freezing.hpp"
 #include "sinter/recipe/parameters.hpp"
 
@@ -72,7 +73,9 @@ struct BatchRows {
 
 /// True if P names parameters, so that the traced model depends on it.
 template <class P>
-struct NamesParameters : std::bool_constant<hook::HasFrozen<P> || hook::HasParameterGroups<P>> {};
+struct NamesParameters
+    : std::bool_constant<hook::HasFrozen<P> || hook::HasParameterGroups<P> || hook::HasAdapter<P>> {
+};
 template <class... Policies>
 PoliciesThat<NamesParameters, Policies...> naming(PolicyList<Policies...>);
 /// The policies of a list that name parameters.
@@ -94,8 +97,11 @@ struct TracedModel {
   }();
 
   static constexpr Graph trace() {
-    Tracer<Precision> tracer;
+    using Adapter = AdapterAmong<Naming>;
+    Tracer<Precision, Adapter> tracer;
     Which::template trace<ModelType>(tracer);
+    if constexpr (!std::is_same_v<Adapter, NoAdapter>)
+      if (!tracer.graph.fault.what) adapt<Adapter>(tracer.graph, Which::trained);
     return tracer.graph;
   }
   /// What is recomputed inside units. Without a backward, nothing is kept or recomputed.
@@ -125,7 +131,7 @@ struct TracedModel {
       const auto& training = Training::frozen;
       const Block& trained = training.blocks.items[training.units.items[same].block];
       if (block.decayed != trained.decayed || block.undecayed != trained.undecayed ||
-          block.running != trained.running)
+          block.running != trained.running || block.fixed != trained.fixed)
         graph.fault.note("predict() changes the parameters", graph.units[u].name, u);
     }
   }

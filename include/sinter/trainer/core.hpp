@@ -235,11 +235,22 @@ class TrainerCore {
   /// for the user, which says what was taken, or nothing. If
   /// `state` names state of a policy, such as "ema", that is loaded in place of the weights it
   /// belongs to. Only checkpoints and runs' folders have it. `missing` decides what becomes of a
-  /// head that the file lacks; a head that only the file has is left out.
+  /// head that the file lacks; a head that only the file has is left out. If the file has no adapter
+  /// (Lora) at all, the trainer's adapters stay as they are.
   /// throws    FileError if something asked for is missing, or is of another model;
   ///           ArgumentError if `state` is given and `path` is no checkpoint and no run's folder
   std::string load_weights(const std::filesystem::path& path, std::string_view state = {},
                            detail::MissingHead missing = detail::MissingHead::refused);
+  /// Loads adapters, and modules that were saved whole, from PEFT's folder. Returns a message for the
+  /// user, or nothing.
+  /// throws    FileError if the folder's adapters are of another kind than the recipe's, or of other
+  ///           layers; ArgumentError if the recipe has no Lora
+  std::string load_adapter(const std::filesystem::path& folder);
+  /// Writes the adapters and modules that are trained whole as PEFT's folder, which appears only when it
+  /// is complete. `base` is the model's name or path; it may be empty.
+  /// throws    FileError if the folder exists and is not empty, or cannot be written; ArgumentError if
+  ///           the recipe has no Lora, or transformers does not have the architecture
+  void export_adapter(const std::filesystem::path& folder, const std::string& base) const;
   /// Writes the weights in files of up to `shard_bytes` each (write_shards) and, if Hugging Face
   /// has the architecture, config.json.
   /// throws    FileError if the folder exists and is not empty, or cannot be written
@@ -250,7 +261,8 @@ class TrainerCore {
   ///           for the type; what `finish` throws. Nothing is then left in the folder.
   void export_to(const std::filesystem::path& folder, const detail::ExportForm& form) const;
 
-  /// Shows the weights by their names in files, for as long as the call takes.
+  /// Shows the weights by their names in files, for as long as the call takes. Adapters are merged into
+  /// the weights of their layers.
   void show_weights(const std::function<void(std::span<const detail::TensorView>)>& use) const;
 
   /// Sets one observer per rank for steps and evaluations. An empty list removes them.

@@ -118,6 +118,7 @@ class RecipeOf : public RecipeView {
     free_slots = detail::free_slots(All{});
     plan = &Plan<R>::view;
     groups = groups_of(All{});
+    for_each_policy(All{}, [&]<hook::HasAdapter P>(P*) { lora = P::options; });
     if constexpr (requires { R::model::template hugging_face<R>(); })
       hugging_face = R::model::template hugging_face<R>();
     on_host = R::device::on_host;

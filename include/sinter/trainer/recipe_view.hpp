@@ -11,6 +11,7 @@
 #include "sinter/data/data_view.hpp"
 #include "sinter/evaluation/reply_writing.hpp"
 #include "sinter/graph/names.hpp"
+#include "sinter/layer/lora_options.hpp"
 #include "sinter/metric/metric.hpp"
 #include "sinter/model/hugging_face.hpp"
 #include "sinter/plan/plan_view.hpp"
@@ -44,6 +45,7 @@ class RecipeView {
   /// texts with a cache, or if the program does not generate; `not_continued` then says why.
   std::shared_ptr<RecipeView> (*generation)() = nullptr;
   std::string not_continued;
+  std::optional<LoraOptions> lora;     ///< of the adapters, if the recipe has Lora
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches
   HuggingFace hugging_face;            ///< empty if Hugging Face does not have the architecture
   DataFacts data;                      ///< what the data policy offers to the verbs of a binary

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adapters in PEFT's files, merged and beside the weights; and PEFT itself, where SINTER_PYTHON names one.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "sinter/error.hpp"
+#include "sinter/files/safetensors.hpp"
+#include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
+#include "sinter/model/mlp.hpp"
+#include "sinter/parameters/lora.hpp"
+#include "support/batches.hpp"
+#include "support/recipes.hpp"
+#include "support/references.hpp"
+#include "unit/files/support.hpp"
+
+namespace sinter::detail::testing::lora_files_tests {
+
+constexpr int words = 19, positions = 8;
+const TrainerSettings settings{.seed = 1, .threads = 1};
+
+template <class Model, class... Policies>
+using Net = Made<Model, UpTo<positions, words>, Batch<{.global = 2, .micro = 2}>, Policies...>;
+using Gpt =
+    Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = words, .positions = positions}>;
+using OfGpt = Lora<{.rank = 4, .alpha = 6}, Targets<"*.c_attn", "*.c_proj">>;
+using LikeLlama = Llama<{.layers = 2,
+                         .heads = 4,
+                         .kv_heads = 2,
+                         .width = 16,
+                         .hidden = 24,
+                         .vocabulary = words,
+                         .positions = positions}>;
+using OfLlama = Lora<{.rank = 3, .alpha = 5, .rslora = true}, Targets<"*.q_proj", "*.v_proj">,
+                     ModulesToSave<"model.norm">>;
+
+Numbers logits_of(TrainerCore& trainer) {
+  HostBatch batch = sequences_of({positions});
+  batch.ids.resize(2);
+  for (int row = 0; row < positions; ++row) {
+    batch.ids[0].push_back(row);
+    batch.ids[1].push_back(0);
+  }
+  Numbers logits;
+  trainer.predict_rows(batch, [&](const Prediction& part) {
+    logits.insert(logits.end(), part.values.begin(), part.values.end());
+  });
+  return logits;
+}
+
+/// A trainer of the recipe R with known weights, whose B are not zero.
+template <class R>
+struct Known : Trainer<R> {
+  explicit Known(std::uint64_t seed = 1) : Trainer<R>({.seed = seed, .threads = 1}) {
+    if (seed == 1) set_reference_weights(*this);
+  }
+};
+
+template <class Model, class Adapter>
+void check_files(const std::string& first_name) {
+  TemporaryFolder folder;
+  Known<Net<Model, Adapter>> trainer;
+  trainer.export_to(folder / "merged");
+  trainer.export_adapter(folder / "adapter", "a/base");
+  const SafetensorsFile file(folder / "adapter/adapter_model.safetensors");
+  CHECK(file.find(first_name));
+
+  // Merged weights are those of a model without adapters.
+  Trainer<Net<Model>> plain(settings);
+  plain.load_weights(folder / "merged");
+  CHECK(relative_difference(logits_of(plain), logits_of(trainer)) < 1e-5);
+
+  // The weights without adapters and the adapters together are the model again.
+  NamedNumbers base;
+  for (const Parameter& p : plain.parameters()) base[p.name] = trainer.parameter(p.name);
+  set_parameters(plain, base);
+  plain.export_to(folder / "base");
+  Trainer<Net<Model, Adapter>> again({.seed = 2, .threads = 1});
+  again.load_weights(folder / "base");
+  for (const Parameter& p : again.parameters())
+    if (p.adapter) CHECK((norm_of(again.parameter(p.name)) == 0) == p.name.ends_with("B.weight"));
+  again.load_adapter(folder / "adapter");
+  CHECK(parameters_of(again) == parameters_of(trainer));
+  CHECK(logits_of(again) == logits_of(trainer));
+}
+
+TEST_CASE("adapters go to PEFT's files and back, and are merged on an export") {
+  check_files<Gpt, OfGpt>("base_model.model.transformer.h.0.attn.c_attn.lora_A.weight");
+  check_files<LikeLlama, OfLlama>("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
+}
+
+/// What is said of an adapter whose adapter_config.json has other entries, too.
+std::string refusal(TrainerCore& trainer, const nlohmann::json& entries) {
+  TemporaryFolder folder;
+  trainer.export_adapter(folder / "adapter", "");
+  const std::string path = folder / "adapter/adapter_config.json";
+  nlohmann::json config = nlohmann::json::parse(std::ifstream(path));
+  config.update(entries);
+  std::ofstream(path) << config;
+  return refusal_of<FileError>([&] { trainer.load_adapter(folder / "adapter"); });
+}
+
+TEST_CASE("an adapter that computes otherwise is refused by the names of its entries") {
+  Known<Net<Gpt, OfGpt>> trainer;
+  CHECK(refusal(trainer, {{"use_dora", false}, {"megatron_core", "megatron.core"}}) == "");
+  for (const nlohmann::json& entries : {nlohmann::json{{"use_dora", true}},
+                                        {{"init_lora_weights", "pissa"}},
+                                        {{"rank_pattern", {{"c_attn", 2}}}},
+                                        {{"r", 5}},
+                                        {{"lora_alpha", 8}},
+                                        {{"use_rslora", true}},
+                                        {{"bias", "all"}},
+                                        {{"peft_type", "IA3"}},
+                                        {{"of_a_later_version", 1}}}) {
+    const std::string name = entries.begin().key();
+    CAPTURE(name);
+    CHECK(refusal(trainer, entries).find("\n  " + name + " is ") != std::string::npos);
+  }
+}
+
+TEST_CASE("an adapter of other layers is refused by the names of its tensors") {
+  using Fewer = Lora<{.rank = 4, .alpha = 6}, Targets<"*.c_attn">>;
+  Known<Net<Gpt, OfGpt>> trainer;
+  Known<Net<Gpt, Fewer>> other;
+  TemporaryFolder folder;
+  trainer.export_adapter(folder / "adapter", "");
+  const std::string said = refusal_of<FileError>([&] { other.load_adapter(folder / "adapter"); });
+  CHECK(said.find("h.0.attn.c_proj.lora_A.weight") != std::string::npos);
+}
+
+TEST_CASE("a recipe without Lora has no adapters, nor has one that transformers does not know") {
+  Trainer<Net<Gpt>> plain(settings);
+  CHECK(refusal_of<ArgumentError>([&] { plain.load_adapter("anywhere"); }).find("Lora") !=
+        std::string::npos);
+  Trainer<Made<Mlp<>, Batch<{.global = 2, .micro = 2}>, Lora<{.rank = 2}, Targets<"input">>>> mlp(
+      settings);
+  CHECK(refusal_of<ArgumentError>([&] {
+          mlp.export_adapter("anywhere", "");
+        }).find("transformers") != std::string::npos);
+}
+
+/// The floats of all tensors of a file, by name.
+std::map<std::string, std::vector<float>> floats_of(const std::string& path) {
+  const SafetensorsFile file(path);
+  std::map<std::string, std::vector<float>> all;
+  for (const TensorInfo& tensor : file.tensors()) {
+    std::vector<float>& values = all[tensor.name];
+    values.resize(tensor.elements());
+    file.read(tensor, values.data(), Dtype::f32);
+  }
+  return all;
+}
+/// The largest difference between equal tensors, in units of the last place of a tensor's largest number.
+double units_apart(const std::string& one, const std::string& other, const std::string& prefix) {
+  const auto a = floats_of(one), b = floats_of(other);
+  double most = 0;
+  for (const auto& [name, values] : a) {
+    const std::vector<float>& same = b.contains(name) ? b.at(name) : b.at(prefix + name);
+    float largest = 0, difference = 0;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      largest = std::max(largest, std::abs(values[k]));
+      difference = std::max(difference, std::abs(values[k] - same[k]));
+    }
+    most = std::max(most, double(difference) / (double(largest) * 0x1p-23));
+  }
+  return most;
+}
+
+template <class Model, class Adapter>
+void exchange(const std::string& python, const std::string& prefix) {
+  TemporaryFolder folder;
+  Known<Net<Model, Adapter>> trainer;
+  trainer.export_adapter(folder / "adapter", "");
+  Trainer<Net<Model>> plain(settings);
+  for (const Parameter& p : plain.parameters())
+    plain.set_parameter(p.name, trainer.parameter(p.name));
+  plain.export_to(folder / "base");
+  trainer.export_to(folder / "own_merged");
+  const std::string script = SINTER_SOURCE_DIR "/tests/support/lora_in_peft.py";
+  REQUIRE(std::system(("'" + python + "' '" + script + "' '" + (folder / "base").string() + "' '" +
+                       (folder / "adapter").string() + "' '" + (folder / "merged").string() +
+                       "' '" + (folder / "own").string() + "' > '" + (folder / "logits").string() +
+                       "' 2> '" + (folder / "log").string() + "'")
+                          .c_str()) == 0);
+  std::ifstream logits(folder / "logits");
+  std::string with_adapter, with_own;
+  std::getline(logits, with_adapter);
+  std::getline(logits, with_own);
+  const auto numbers = [](const std::string& row) {
+    return nlohmann::json::parse(row).template get<Numbers>();
+  };
+  CHECK(relative_difference(logits_of(trainer), numbers(with_adapter)) < 1e-5);
+  CHECK(units_apart(folder / "own_merged/model.safetensors", folder / "merged/model.safetensors",
+                    prefix) <= 1);
+  trainer.load_adapter(folder / "own");
+  CHECK(relative_difference(logits_of(trainer), numbers(with_own)) < 1e-5);
+}
+
+TEST_CASE("PEFT loads, merges and writes adapters, where SINTER_PYTHON has it") {
+  const auto python = python_with("torch, transformers, peft");
+  if (!python) return;
+  exchange<Gpt, OfGpt>(*python, "transformer.");
+  exchange<LikeLlama, OfLlama>(*python, "");
+}
+
+}  // namespace sinter::detail::testing::lora_files_tests
