@@ -27,12 +27,12 @@ constexpr const char* fault_of(const Inside& inside, const Node& node) {
   return nullptr;
 }
 
-/// Finds what keeps a model from continuing texts of `vocabulary` tokens. graph: its prediction's.
+/// Finds what keeps a model for prediction from continuing texts of `vocabulary` tokens.
 constexpr ContinuationFault continuation_fault(const Model& model, int vocabulary) {
   if (vocabulary < 1) return {"the data have no vocabulary"};
   if (model.results.size() != 1) return {"predict() has not one result"};
-  const Local& result = model.local(model.results[0]);
-  if (result.axis != pooled(0) || result.width < vocabulary)
+  const Local& logits = model.local(model.results[0]);
+  if (logits.axis != pooled(0) || logits.width < vocabulary)
     return {"no logits of what follows a text"};
   for (const External& input : model.externals)
     if (input.width > 0 || input.axis >= token_axes) return {"an input is not a token"};

@@ -94,18 +94,18 @@ struct GenerationPlan {
       stored, prefill.view(), std::max(prefill.peak, decode.peak), &tag_of<typename R::optimizer>);
 
   static constexpr PlanView view_without_training() {
-    PlanView view = Plan<R>::view;
-    view.model = view.evaluating = stored;
-    view.predicting = view.predicting_rows = prefilling;
-    view.training = view.evaluation = prefill.view();
-    view.training.program = view.evaluation.program = {};
-    view.prediction = prefill.view();
-    view.memory = memory;
-    view.decoding = decoding;
-    view.decode = decode.view();
-    view.max_texts = texts;
-    view.prefill_rows = prefill_rows;
-    return view;
+    PlanView made = Plan<R>::view;
+    made.model = made.evaluating = stored;
+    made.predicting = made.predicting_rows = prefilling;
+    made.training = made.evaluation = prefill.view();
+    made.training.program = made.evaluation.program = {};
+    made.prediction = prefill.view();
+    made.memory = memory;
+    made.decoding = decoding;
+    made.decode = decode.view();
+    made.max_texts = texts;
+    made.prefill_rows = prefill_rows;
+    return made;
   }
   /// The plan with its type erased.
   static constexpr PlanView view = view_without_training();

@@ -10,11 +10,10 @@ struct BackwardPasses {
   int parameters;  ///< 1 if there are gradients of its parameters
   int operands;    ///< 1 for those of its operands, or 2 in a layer without parameters
 };
-/// Operations of a layer's backward, if forward has `forward`.
+/// Operations of a layer's backward, if its forward has `flops`.
 constexpr std::int64_t backward_flops(const Layer& layer, BackwardPasses passes,
-                                      std::int64_t forward) {
-  return (passes.parameters + passes.operands) * forward -
-         passes.parameters * layer.untrained_flops;
+                                      std::int64_t flops) {
+  return (passes.parameters + passes.operands) * flops - passes.parameters * layer.untrained_flops;
 }
 /// The gradients of a node that are needed.
 constexpr BackwardPasses backward_passes(const Model& model, const Unit& unit, const Node& node) {
@@ -50,8 +49,8 @@ constexpr std::int64_t training_flops(const Model& model, int context, int secon
       const BackwardPasses passes = backward_passes(model, unit, node);
       auto axis = [&](int local) { return model.locals[block.first_local + local].axis; };
       const int second = axis(node.in[node.layer->inputs > 1]);
-      const std::int64_t forward = node.layer->flops(contexts[axis(node.out)], contexts[second]);
-      sums[axis(node.out)] += forward + backward_flops(*node.layer, passes, forward);
+      const std::int64_t flops = node.layer->flops(contexts[axis(node.out)], contexts[second]);
+      sums[axis(node.out)] += flops + backward_flops(*node.layer, passes, flops);
     }
   }
   return sums[0] + (sums[1] * second_context + sums[pooled(0)] + sums[pooled(1)]) / context;

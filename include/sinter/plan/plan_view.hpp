@@ -68,8 +68,8 @@ struct PlanView {
   Model model, evaluating, predicting;  ///< models of training, evaluation and prediction
   Model predicting_rows;                ///< model of predictions at each position
   PlacementView training, evaluation, prediction;  ///< the programs, placed
-  /// Of a plan that continues texts, whose `prediction` reads a part of one text at a time: the model
-  /// and the program that add one row to each of several texts. Otherwise without instructions.
+  /// The model and the program that add one row to each of several texts, of a plan that continues
+  /// texts; its `prediction` reads a part of one text. Other plans have no instruction here.
   Model decoding{};
   PlacementView decode{};
   int max_texts = 0;     ///< the most texts, or hypotheses of them, that are continued at once
