@@ -121,6 +121,17 @@ void generate_with_ours(const Work& w, GeneratorCore& generator, const fs::path&
   });
 }
 
+/// Sums floats as fast as the processor reads them.
+#if defined(__x86_64__)
+[[gnu::target_clones("avx512f", "avx2", "default")]]
+#endif
+double sum_of(const float* from, std::size_t count) {
+  float lanes[64] = {};
+  for (std::size_t i = 0; i + 64 <= count; i += 64)
+    for (std::size_t lane = 0; lane < 64; ++lane) lanes[lane] += from[i + lane];
+  return std::accumulate(lanes, lanes + 64, 0.);
+}
+
 void read_alone(const Work& w, int threads) {
   const auto parameters = std::size_t(w.trainer({.seed = 1, .threads = 1}).plan().parameters);
   kernel::Stream stream(threads);
@@ -129,12 +140,9 @@ void read_alone(const Work& w, int threads) {
   serve([&](int, int count) {
     for (int k = 0; k < count; ++k)
       stream.parallel(threads, [&](int part) {
-        float lanes[64] = {};
         const std::size_t begin = parameters * std::size_t(part) / std::size_t(threads);
         const std::size_t end = parameters * std::size_t(part + 1) / std::size_t(threads);
-        for (std::size_t i = begin; i + 64 <= end; i += 64)
-          for (std::size_t lane = 0; lane < 64; ++lane) lanes[lane] += weights[i + lane];
-        sums[std::size_t(part)] += std::accumulate(lanes, lanes + 64, 0.);
+        sums[std::size_t(part)] += sum_of(weights.data() + begin, end - begin);
       });
     return 0.;
   });

@@ -5,6 +5,7 @@ FOLDER holds job.json and weights/ (GPT-2 as Hugging Face has it). Every text ta
 as often as asked, whatever it is.
 """
 
+import os
 import sys
 import time
 
@@ -36,7 +37,7 @@ def with_transformers():
     return generate
 
 
-def with_ctranslate2():
+def convert_for_ctranslate2(to):
     import ctranslate2
     from tokenizers import Tokenizer, models
     from transformers import PreTrainedTokenizerFast
@@ -46,8 +47,18 @@ def with_ctranslate2():
         tokenizer_object=Tokenizer(models.WordLevel(words, unk_token="t0")), bos_token="t0", eos_token="t0", unk_token="t0"
     )
     tokenizer.save_pretrained(folder / "weights")
+    ctranslate2.converters.TransformersConverter(str(folder / "weights")).convert(str(to), force=True)
+
+
+def with_ctranslate2():
     converted = folder / "ctranslate2"
-    ctranslate2.converters.TransformersConverter(str(folder / "weights")).convert(str(converted), force=True)
+    if os.fork() == 0:  # the converter's memory is not the generator's
+        convert_for_ctranslate2(converted)
+        os._exit(0)
+    if os.wait()[1] != 0:
+        sys.exit("the conversion for CTranslate2 failed")
+    import ctranslate2
+
     model = ctranslate2.Generator(
         str(converted), device="cpu", compute_type="float32", inter_threads=1, intra_threads=threads
     )
