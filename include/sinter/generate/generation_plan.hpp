@@ -6,6 +6,7 @@
 #pragma once
 #include "sinter/batch/generation.hpp"
 #include "sinter/generate/continues.hpp"
+#include "sinter/program/id_limit.hpp"
 
 namespace sinter::detail {
 
@@ -45,11 +46,12 @@ struct GenerationPlan {
   using Policy = typename R::template Pick<slot::generation, Generation<>>;
 
   static constexpr int context = R::data::context;
-  static constexpr int other_context = hook::second_context<typename R::data>;
+  static constexpr bool has_encoder = is_encoder_decoder(Predicting::model);
+  static constexpr int other_context = has_encoder ? hook::second_context<typename R::data> : 0;
   static constexpr int texts = Policy::options.rows;
   /// The most rows of a text that prefill reads at once. More make no product faster; a decoder
   /// beside an encoder begins with a few.
-  static constexpr int prefill_rows = std::min(context, other_context > 0 ? 16 : 256);
+  static constexpr int prefill_rows = std::min(context, has_encoder ? 16 : 256);
 
   /// The model whose weights are loaded.
   static constexpr Model stored = only_weights(Training::model);

@@ -117,6 +117,27 @@ TEST_CASE("a text that grows has the logits of the whole text") {
   CHECK(worst_of_growth<OfLlama>(1) < 1e-6);
   CHECK(worst_of_growth<OfLlama>(33) < 1e-6);
 }
+TEST_CASE("a long prompt is read in parts") {
+  using Long = Made<Llama<{.layers = 1,
+                           .heads = 2,
+                           .width = 16,
+                           .hidden = 12,
+                           .vocabulary = tokens_of_all,
+                           .positions = 600,
+                           .window = 20}>,
+                    UpTo<600, tokens_of_all>, Sgd<>, Batch<{.global = 1, .micro = 1}>, Fp64>;
+  static_assert(GenerationPlan<Long>::prefill_rows == 256);
+  Both<Long> both;
+  Tokens text = random_text(590, 5);
+  both.generator.add({.tokens = text});
+  CHECK(both.error(0, text) < 1e-6);
+  for (const std::int32_t token : {1, 2, 3}) {
+    const int parent = 0;
+    text.push_back(token);
+    both.generator.extend({&parent, 1}, {&token, 1});
+    CHECK(both.error(0, text) < 1e-6);
+  }
+}
 TEST_CASE("weights and caches of a narrow type err by its roundings") {
   CHECK(worst_of_growth<OfGpt2<Bf16>>(9) < 0.05);
   using Plan = GenerationPlan<OfGpt2<Bf16>>;
