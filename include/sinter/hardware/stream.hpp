@@ -7,11 +7,13 @@
 
 namespace sinter::kernel {
 
-/// What matmul() does to its fp32 inputs.
+/// What matmul() does to its inputs.
 enum class MatmulInputs : std::uint8_t {
   whole,    ///< takes them as they are
-  rounded,  ///< rounds them to bfloat16 where the processor has instructions that multiply it, else
+  rounded,  ///< rounds fp32 to bfloat16 where the processor has instructions that multiply it, else
             ///< takes them as they are
+  in_place  ///< takes them as they are, and reads narrow ones where they lie if the product has few
+            ///< rows, as for one token of a text: sums have another order
 };
 
 /// Where kernels run: on a CPU, a pool of threads; on CUDA, a queue of launches. Only one thread at

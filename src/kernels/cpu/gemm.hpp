@@ -35,6 +35,8 @@ enum class Gemm {
   pairs,   ///< ours of BFloat16 (gemm_pairs.cpp), where has_pairs(): likewise; float is rounded to
            ///< that
   amx,     ///< ours of BFloat16 (gemm_amx.cpp), where has_amx(): as pairs
+  few,     ///< ours of narrow elements (gemm_few_narrow.cpp) where c has fewer rows than min_rows,
+           ///< else tiles: the bits of a row are the same beside any others
 };
 
 /// The fastest product on this processor. For float and double: tiles where has_vendor() denies, and
@@ -86,6 +88,12 @@ inline constexpr int min_rows = 12;
 /// requires  c.rows < min_rows
 template <class T>
 void gemm_few(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
+
+/// The same of narrow elements, which are widened in registers: sums are fp32, as in gemm_tiles(), in
+/// another order. In at most 60 KB of stack. C: T or float.
+/// requires  c.rows < min_rows
+template <class T, class C>
+void gemm_few_narrow(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);
 
 /// True if the processor multiplies pairs of BFloat16.
 bool has_pairs();

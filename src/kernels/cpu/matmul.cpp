@@ -103,6 +103,8 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
       if (gemm == Gemm::vendor)
         return gemm_vendor<T>(rows, columns, result, put_first(added, result));
       if (gemm == Gemm::tiles && m < min_rows) return gemm_few<T>(rows, columns, result, added);
+    } else if (gemm == Gemm::few && m < min_rows) {
+      return gemm_few_narrow<T, C>(rows, columns, result, added);
     }
     if constexpr (std::is_same_v<T, BFloat16> || std::is_same_v<T, float>) {
       if (gemm == Gemm::amx) return gemm_amx<T, C>(rows, columns, result, added);
@@ -115,7 +117,9 @@ void matmul_by(Gemm gemm, Stream& stream, Matrix<const T> a, Matrix<const T> b, 
 template <class T, class C>
 void matmul_into(Stream& stream, Matrix<const T> a, Matrix<const T> b, Matrix<C> c,
                  Addend<C> addend) {
-  matmul_by<T, C>(preferred_gemm<T>(stream.matmul_inputs()), stream, a, b, c, addend);
+  const MatmulInputs inputs = stream.matmul_inputs();
+  const bool few = is_narrow<T> && inputs == MatmulInputs::in_place && c.rows < min_rows;
+  matmul_by<T, C>(few ? Gemm::few : preferred_gemm<T>(inputs), stream, a, b, c, addend);
 }
 
 #define SINTER_INSTANTIATE(T, C)                                                                  \

@@ -66,6 +66,31 @@ TEST_CASE_TEMPLATE("sums of narrow elements are fp32: matmul", H, BFloat16, Floa
   });
 }
 
+TEST_CASE_TEMPLATE("few rows of narrow elements are multiplied where the others lie", H, BFloat16,
+                   Float16) {
+  on_every_instruction_set([] {
+    check_matmuls<H, H>(kernel::Gemm::few);
+    check_matmuls<H, float>(kernel::Gemm::few);
+  });
+  // A row has the same bits beside any others, and over several blocks of the depth.
+  const int n = 150, k = 2100;
+  const auto a = normal_values<H>(11 * k, 1), b = normal_values<H>(k * n, 2);
+  for (const bool transposed : {false, true}) {
+    Stream threads(2), stream(threads, kernel::MatmulInputs::in_place);
+    const kernel::Matrix<const H> by{b.data(), transposed ? n : k, transposed ? k : n,
+                                     transposed ? k : n, transposed};
+    Floats all(11 * n), alone(n);
+    kernel::matmul(stream, kernel::Tensor(a.data(), 11, k), by, tensor(all, 11, n));
+    kernel::matmul(stream, kernel::Tensor(a.data() + 7 * k, 1, k), by, tensor(alone, 1, n));
+    CHECK(same_bits(alone, Floats(all.begin() + 7 * n, all.begin() + 8 * n)));
+    const Product want = product(a.data(), b.data(), 11, n, k, false, transposed);
+    const double factor = (1 + std::sqrt(double(k))) * epsilon<float>();
+    for (int i = 0; i < 11 * n; ++i)
+      CHECK(std::abs(all[std::size_t(i)] - want.value[std::size_t(i)]) <=
+            factor * want.magnitude[std::size_t(i)]);
+  }
+}
+
 TEST_CASE_TEMPLATE("a narrow product is the wide one, rounded once", H, BFloat16, Float16) {
   on_every_instruction_set([] { check_rounded_products<H>(kernel::Gemm::tiles); });
 }
