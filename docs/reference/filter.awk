@@ -36,7 +36,7 @@ BEGIN {
   if (room == "parallel") asks("ParallelPolicy", "ranks reduces")
   if (room == "device") asks("DevicePolicy", "on_host open")
   if (room == "layer")
-    asks("layer.hpp", "in out params saved cheap loss cross_entropy pools flops scratch forward backward")
+    asks("layer.hpp", "in out params saved cheap loss cross_entropy pools flops scratch forward backward cached extend")
   if (room == "layer") asks("layer.hpp", "takes_last ids_below passes_gradient reads_weights_in_backward")
   asks("NamedSlot", "name decisive")
   asks("RuleList", "holds enforce reason")

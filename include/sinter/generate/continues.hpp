@@ -17,7 +17,7 @@ constexpr const char* fault_of(const Inside& inside, const Node& node) {
   const Layer& layer = *node.layer;
   const int axis = inside.local(node.out).axis;
   if (axis % token_axes == 1) return nullptr;  // the other side is read whole
-  if (layer.extend) return nullptr;
+  if (layer.extends) return nullptr;
   if (layer.causal) return "a causal layer has no extend()";
   if (layer.bidirectional) return "a layer reads rows that follow";
   if (layer.pools && !layer.takes_last) return "a layer pools rows, not the last";

@@ -103,6 +103,7 @@ struct GenerationPlan {
     made.training.program = made.evaluation.program = {};
     made.prediction = prefill.view();
     made.memory = memory;
+    made.matmul_inputs = kernel::MatmulInputs::in_place;
     made.decoding = decoding;
     made.decode = decode.view();
     made.max_texts = texts;

@@ -35,6 +35,7 @@ struct Node {
   /// null.
   const char* tied = nullptr;
   int borrowed = 0;  ///< number of parameters, the first ones, that it borrows from `tied`
+  bool takes_adapter = false;      ///< true if it may have the recipe's adapter
   const Layer* adapted = nullptr;  ///< the layer with the recipe's adapter, if it may have one
   /// True if its own parameters stay as they are, but for those of its adapter, while others of its
   /// unit are trained.

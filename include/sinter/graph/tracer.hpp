@@ -37,10 +37,13 @@ struct Unknown {
 
 /// Stands for the adapters of a recipe without any.
 struct NoAdapter {};
+/// True if the layer L may have the adapters of a recipe.
+template <class L, class Adapter>
+inline constexpr bool takes_adapter = requires { Adapter::template Of<L>::params; };
 /// The layer L with the adapters of a recipe, compiled for P; null if it has none.
 template <class L, class P, class Adapter>
 constexpr const Layer* adapted_layer() {
-  if constexpr (requires { Adapter::template Of<L>::params; }) {
+  if constexpr (takes_adapter<L, Adapter>) {
     return &erased<typename Adapter::template Of<L>, P>;
   } else {
     return nullptr;
@@ -154,6 +157,7 @@ class UnitTracer {
               .out = first,
               .tied = tied,
               .borrowed = borrowed,
+              .takes_adapter = takes_adapter<L, Adapter>,
               .adapted = adapted_layer<L, P, Adapter>()};
     made.first_offset = lay_out(graph, block, made);
     graph.nodes.push_back(made);

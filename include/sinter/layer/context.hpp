@@ -217,6 +217,7 @@ constexpr Layer erase_layer() {
       };
     }
     if constexpr (Extends<L, P>) {
+      layer.extends = true;
       layer.extend = [](const Call& call) {
         Context<L, P> c(call);
         L::extend(c);

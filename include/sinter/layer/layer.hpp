@@ -283,6 +283,7 @@ struct Layer {
   std::int64_t (*scratch)(std::int64_t rows, std::int64_t other) = none;
   void (*forward)(const Call&) = nullptr;   ///< computes y from x, and fills saved
   void (*backward)(const Call&) = nullptr;  ///< null if the layer has none
+  bool extends = false;  ///< true if it says how it computes rows that continue texts
   /// Computes forward for rows that continue texts; null if the layer does not say how.
   void (*extend)(const Call&) = nullptr;
   /// Makes the object of one use, if the layer is unplanned.

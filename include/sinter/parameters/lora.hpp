@@ -21,11 +21,13 @@ struct lora {
 /// parameters, as `describe` lists them, up to the last dot.
 template <detail::Text... Names>
 struct Targets {
+  /// The names, as they are written.
   static constexpr std::array<const char*, sizeof...(Names)> names{Names.text...};
 };
 /// Names of layers that Lora trains whole, or their prefixes up to a dot, such as a new head.
 template <detail::Text... Names>
 struct ModulesToSave {
+  /// The names, as they are written.
   static constexpr std::array<const char*, sizeof...(Names)> names{Names.text...};
 };
 
@@ -94,8 +96,9 @@ struct Lora {
 
   /// What the tracer and the planner ask for (hook::HasAdapter).
   struct adapter {
-    static constexpr auto targets = detail::names_in<Which>();
-    static constexpr auto saved = detail::names_in<Whole>();
+    static constexpr auto targets = detail::names_in<Which>();  ///< layers with an adapter
+    static constexpr auto saved = detail::names_in<Whole>();    ///< layers that are trained whole
+    /// The layer L with an adapter.
     template <class L>
     using Of = detail::LoraOf<L, O>;
   };

@@ -97,7 +97,7 @@ class UnitPlanner {
   /// Makes the layer call that was planned last one that continues texts.
   constexpr void extend(int n, std::int64_t cache) {
     const Node& node = unit.node(n);
-    out.back().extends = node.layer->extend != nullptr;
+    out.back().extends = node.layer->extends;
     if (cache < 0) return;
     const int axis = unit.local(node.in[node.layer->cached.operand]).axis;
     out.back().cache = {cache, cache_rows(n), std::uint8_t(axis)};

@@ -92,7 +92,7 @@ class Adapting {
     for (std::size_t k = 0; k < targets.size(); ++k) {
       if (!matches(targets[k], name.view())) continue;
       used_targets[k] = 1;
-      if (!n.adapted || n.tied) {
+      if (!n.takes_adapter || n.tied) {
         graph.fault.note_name("what is adapted is no linear layer", targets[k]);
         return Fate::stays;
       }
