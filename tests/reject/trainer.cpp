@@ -70,6 +70,5 @@ struct Mute {
   }
 };
 }  // namespace acme
-struct mine
-    : Recipe<acme::Mute, Dialogue<{.text = 16, .label = 16}>, Metrics<Bleu>, Evaluate<>> {};
+struct mine : Recipe<acme::Mute, Dialogue<{.text = 16, .label = 16}>, Metrics<Bleu>, Evaluate<>> {};
 void train(Trainer<mine>& trainer) { trainer.options(); }

@@ -90,9 +90,9 @@ using batching = PolicyList<Packed, Padded, LengthGrouped,
                             DynamicBatch<>>;  ///< all ways to put examples into batches
 /// All objectives, and what changes the loss of classes and tokens.
 using objective = PolicyList<MaskedLm<>, LabelSmoothing<>, ClassWeights<1, 1>>;
-using parameters =
+using parameters =  ///< all policies for some parameters
     PolicyList<Groups<Group<"*", {.learning_rate = 0.5}>>, Freeze<"wte">,
-               Lora<{}, Targets<"*.c_attn">>, Average<>, ScaledRate<ScaledRateOptions{}>>;               ///< all policies for some parameters
+               Lora<{}, Targets<"*.c_attn">>, Average<>, ScaledRate<ScaledRateOptions{}>>;
 using clipping = PolicyList<ClipNorm<>, ClipValue<>, NoClip>;  ///< all clipping policies
 using schedule =
     PolicyList<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>,

@@ -22,8 +22,8 @@ struct PlanView;
 struct Continued {
   std::array<std::span<const std::int32_t>, token_axes> before;  ///< rows before each, by axis
   std::array<std::span<const std::int32_t>, token_axes> slots;   ///< of caches, by axis
-  std::span<const std::int32_t> sources{};                       ///< see kernel::Cache; may be empty
-  int source_rows = 0;                                           ///< numbers for each sequence
+  std::span<const std::int32_t> sources{};  ///< see kernel::Cache; may be empty
+  int source_rows = 0;                      ///< numbers for each sequence
 };
 
 /// What a Machine is to do: one step, evaluation or prediction, on a part of a batch.
