@@ -131,7 +131,12 @@ class Chatting {
       print_result(writing.end());
     }
     print_result("\n");
-    conversation_.say(text_of(text, asked, asking_.tokenizer()));
+    const std::string said = text_of(text, asked, asking_.tokenizer());
+    if (said.empty()) {
+      conversation_.take_back();  // a turn without text is none
+      return note("the reply has no text, so that the line is taken back.");
+    }
+    conversation_.say(said);
   }
 
   TextWriter& writer_;

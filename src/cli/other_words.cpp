@@ -55,7 +55,11 @@ constexpr OtherWord rows[] = {
     {"topp nucleus", "--top-p"},
     {"min_new_tokens min_length", "--min-tokens"},
     {"stop_strings stop_words stop_sequences", "--stop"},
-    {"no_repeat_ngram beam_block_ngram", "--no-repeat-ngram-size"},
+    {"no_repeat_ngram", "--no-repeat-ngram-size"},
+    {"beam_block_ngram", "--no-repeat-written-ngram-size"},
+    {"beam_context_block_ngram encoder_no_repeat_ngram_size", "--no-repeat-prompt-ngram-size"},
+    {"num_beams beam_size", "--beams"},
+    {"num_return_sequences", "--results"},
     {"vocab_size vocabulary_size n_vocab", "--size model.vocabulary"},
     // Parts of a model are options of the recipe's type.
     {"num_layers n_layers n_layer layers num_hidden_layers depth",
@@ -160,8 +164,6 @@ constexpr OtherWord rows[] = {
     {"push_to_hub hub_model_id", "",
      "`export` writes a folder of Hugging Face's, and nothing is "
      "sent anywhere"},
-    {"num_beams beam_size beams", "--temperature",
-     "Texts are written without beams; --temperature 0 takes the likeliest token"},
     {"do_sample sample greedy", "--temperature",
      "Tokens are drawn unless --temperature is 0, which takes the likeliest"},
     {"max_time time_limit", "",

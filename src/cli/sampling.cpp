@@ -150,6 +150,10 @@ void settle_mode(const SamplingFlags& flags, GenerationConfig& file, int beams,
           "--temperature 0 always takes the likeliest token, so that --top-k, --top-p, --min-p and "
           "--typical-p have no effect. Leave them out, or give a positive temperature.");
     leave_out_draws(file, "--temperature 0 takes the likeliest token", notes);
+  } else if (file.sets("temperature") && file.sampling.temperature == 0 && !draws) {
+    std::erase(file.set, "temperature");
+    leave_out_draws(file, "its temperature of 0 takes the likeliest token", notes);
+    file.set.emplace_back("temperature");
   } else if (beams > 1 && !draws && !file.draws) {
     leave_out_draws(file, "beams take the best, as nothing says that tokens are drawn", notes);
     file.sampling.temperature = 0;

@@ -115,7 +115,9 @@ Validation open_validation(const RecipeView& recipe, const Arguments& a, OpenedD
     } else {
       validation.stage.add(set.name, *std::move(data.evaluation));
     }
-    validation.stage.came_from(fmt::format("--validation {}", fmt::join(set.paths, " ")));
+    validation.stage.came_from(set.is_held_out()
+                                   ? "--validation held-out"
+                                   : fmt::format("--validation {}", fmt::join(set.paths, " ")));
   }
   return validation;
 }

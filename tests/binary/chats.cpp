@@ -70,6 +70,10 @@ TEST_CASE("chat replies to each line, saves the conversation, and begins anew") 
   const Json turns = Json::parse(content(saved))["messages"];
   CHECK(turns ==
         Json{{{"role", "user"}, {"content", "up"}}, {{"role", "assistant"}, {"content", " down"}}});
+  const Ended silent = talk(weights, write(scratch / "twice", "up\nup\n"), {"--stop", " "});
+  REQUIRE_MESSAGE(silent.code == 0, silent.err);
+  CHECK(silent.says("the reply has no text, so that the line is taken back"));
+  CHECK_FALSE(silent.says("error"));
   // What was saved can be learnt from.
   fine({"eval", "--data", saved, "--weights", weights, "--quiet"}, SINTER_CHATS);
 }

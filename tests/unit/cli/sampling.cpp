@@ -87,6 +87,15 @@ TEST_CASE("flags that contradict each other are refused") {
   CHECK_NOTHROW(by({.temperature = 0., .top_p = 1.}, {}));
 }
 
+TEST_CASE("a temperature of 0 in a file leaves out what the file says of draws") {
+  const Sampling found = by({}, Json{{"temperature", 0.}, {"top_p", .5}});
+  CHECK(found.options.temperature == 0);
+  CHECK(found.options.top_p == 1);
+  CHECK(found.notes.size() == 1);
+  CHECK(origin_of(found, "temperature") == "generation_config.json");
+  CHECK(by({.temperature = .7}, Json{{"temperature", 0.}, {"top_p", .5}}).options.top_p == .5);
+}
+
 TEST_CASE("beams take the best, unless someone says that tokens are drawn") {
   const Sampling found = by({.beams = 4}, {});
   CHECK(found.beams.beams == 4);
