@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a training step computes for one token.
 #pragma once
+#include <algorithm>
+
 #include "sinter/program/model.hpp"
 
 namespace sinter::detail {
@@ -21,7 +23,8 @@ constexpr BackwardPasses backward_passes(const Model& model, const Unit& unit, c
   const Block& block = model.blocks[unit.block];
   const bool parameters = node.layer->param_count > 0;
   const bool frozen = node.tied ? model.units[unit.tied].frozen : unit.frozen;
-  const bool trains = parameters && !frozen && (!node.frozen || node.layer == node.adapted);
+  const bool adapts = std::ranges::any_of(node.layer->params, &Param::is_adapter);
+  const bool trains = parameters && !frozen && (!node.frozen || adapts);
   bool operands = false;  // true if an operand needs a gradient
   for (int i = 0; i < node.layer->inputs; ++i) {
     const int local = node.in[i];
