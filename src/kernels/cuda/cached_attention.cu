@@ -24,6 +24,7 @@ struct CachedHeads {
   std::int64_t slot_size;
   const std::int32_t *slots, *sources;
   std::int32_t source_rows, rows, depth;
+  std::int32_t window;  // of rows that are seen; 0: all
 
   __device__ T* keys(int slot, int head, int position) const {
     const std::int64_t row = std::int64_t(head) * 2 * rows + position % rows;
@@ -39,9 +40,9 @@ struct CachedHeads {
 };
 
 template <class T>
-CachedHeads<T> heads_of(const Cache<T>& cache, int depth) {
+CachedHeads<T> heads_of(const Cache<T>& cache, int depth, int window) {
   return {cache.data,        cache.slot_size(), cache.slots, cache.sources,
-          cache.source_rows, cache.rows,        depth};
+          cache.source_rows, cache.rows,        depth,       window};
 }
 
 /// Copies keys and values of new rows to the cache. from: rows of `row` elements, with the keys of all
@@ -66,13 +67,14 @@ struct QueryRows {
   const T* q;
   T* y;
   std::int32_t q_row, y_row, sharing;
+  std::int32_t is_cross;  // 1 if keys are of the other side
 };
 
 /// A block has a row of a head of queries. keys: the rows on the side of the keys if that is another
 /// one; a row then sees all of its text, else those up to itself, at most `window` if above 0.
 template <class T, class S = Wide<T>>
 __global__ void attend_to_cache(QueryRows<T> rows, CachedHeads<T> cache, Sequences queries,
-                                Sequences keys, int is_cross, int window) {
+                                Sequences keys) {
   const int r = int(blockIdx.x), head = int(blockIdx.y), key_head = head / rows.sharing;
   const int sequence = sequence_of(queries.starts, queries.count, r), thread = int(threadIdx.x);
   const int depth = cache.depth;
@@ -82,11 +84,11 @@ __global__ void attend_to_cache(QueryRows<T> rows, CachedHeads<T> cache, Sequenc
   const S scale = S(log2_e / sqrt(double(depth)));
   for (int c = thread; c < depth; c += threads) query[c] = S(q[c]) * scale, sums[c] = 0;
   int first = 0, last = 0;
-  if (is_cross) {
+  if (rows.is_cross) {
     last = keys.before[sequence] + keys.starts[sequence + 1] - keys.starts[sequence];
   } else {
     last = position_of(queries, r) + 1;
-    if (window > 0 && last > window) first = last - window;
+    if (cache.window > 0 && last > cache.window) first = last - cache.window;
   }
   S most = -std::numeric_limits<S>::infinity(), total = 0;
   for (int begin = first; begin < last; begin += threads) {
@@ -121,11 +123,11 @@ __global__ void attend_to_cache(QueryRows<T> rows, CachedHeads<T> cache, Sequenc
 
 template <class T>
 void attend(Stream& stream, const QueryRows<T>& rows, const CachedHeads<T>& cache,
-            Sequences queries, Sequences keys, bool is_cross, int heads, int window) {
+            Sequences queries, Sequences keys, int heads) {
   if (queries.total == 0) return;
   const int shared = int(sizeof(Wide<T>)) * (warp + threads + 2 * cache.depth);
   launch(stream, {{unsigned(queries.total), unsigned(heads)}, threads, shared}, attend_to_cache<T>,
-         rows, cache, queries, keys, int(is_cross), window);
+         rows, cache, queries, keys);
 }
 
 template <class T>
@@ -143,19 +145,19 @@ void cached_attention(Stream& stream, Input<T> qkv, Tensor<T> y, Cache<T> cache,
                       Sequences sequences, int heads, int window) {
   const int width = y.columns, row = qkv.columns, key_width = (row - width) / 2;
   const int depth = width / heads;
-  const CachedHeads<T> kept = heads_of(cache, depth);
+  const CachedHeads<T> kept = heads_of(cache, depth, window);
   keep<T>(stream, qkv.data + width, row, key_width, kept, sequences);
-  attend<T>(stream, {qkv.data, y.data, row, width, width / key_width}, kept, sequences, {}, false,
-            heads, window);
+  attend<T>(stream, {qkv.data, y.data, row, width, width / key_width, 0}, kept, sequences, {},
+            heads);
 }
 
 template <class T>
 void cached_cross_attention(Stream& stream, Input<T> q, Input<T> kv, Tensor<T> y, Cache<T> cache,
                             Sequences queries, Sequences keys, int heads) {
   const int width = y.columns;
-  const CachedHeads<T> kept = heads_of(cache, width / heads);
+  const CachedHeads<T> kept = heads_of(cache, width / heads, 0);
   keep<T>(stream, kv.data, 2 * width, width, kept, keys);
-  attend<T>(stream, {q.data, y.data, width, width, 1}, kept, queries, keys, true, heads, 0);
+  attend<T>(stream, {q.data, y.data, width, width, 1, 1}, kept, queries, keys, heads);
 }
 
 #define SINTER_INSTANTIATE(T)                                                                  \
