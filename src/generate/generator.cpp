@@ -19,6 +19,7 @@ using namespace detail;
 /// A text, or a hypothesis of one, of which the caches hold `length` rows.
 struct GeneratorCore::Row {
   int text = 0, slot = 0, length = 0;
+  int kept = 0;                          // rows that are kept for the text
   int other_slot = 0, other_length = 0;  // of the encoder's rows, which hypotheses share
   std::vector<int> free;                 // slots of the text that no hypothesis writes to
   std::vector<std::int32_t> tokens;      // all of them
@@ -123,6 +124,7 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
     throw ArgumentError(fmt::format("{} hypotheses of a text; it has at least one.", hypotheses));
   Row row;
   row.text = texts_;
+  row.kept = hypotheses;
   for (int slot = 0; slot < max_rows() && int(row.free.size()) < hypotheses; ++slot)
     if (!is_taken_[std::size_t(slot)]) row.free.push_back(slot);
   if (int(row.free.size()) < hypotheses)
@@ -144,16 +146,12 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
 /// Makes the children of rows, without slots.
 std::vector<GeneratorCore::Row> GeneratorCore::rows_of_children(
     std::span<const int> parents, std::span<const std::int32_t> tokens) {
-  if (parents.size() != tokens.size())
-    throw ArgumentError(fmt::format("{} parents and {} tokens; each row has one of both.",
-                                    parents.size(), tokens.size()));
+  std::vector<ExtendedRow> before;
+  for (const Row& row : rows_) before.push_back({row.text, row.kept, row.length});
+  check_extension(plan(), before, parents, tokens);
   check_ids(plan().predicting, is_encoder_decoder(plan().predicting) ? 1 : 0, tokens);
   std::vector<int> children(rows_.size(), 0);
-  for (const int parent : parents) {
-    if (parent < 0 || parent >= rows())
-      throw ArgumentError(fmt::format("row {} is no parent: there are {} rows.", parent, rows()));
-    ++children[std::size_t(parent)];
-  }
+  for (const int parent : parents) ++children[std::size_t(parent)];
   std::vector<Row> next;
   for (std::size_t k = 0; k < parents.size(); ++k) {
     Row& parent = rows_[std::size_t(parents[k])];
@@ -170,9 +168,6 @@ void GeneratorCore::give_slots(std::vector<Row>& rows) const {
     std::vector<int> slots = rows[first].free;  // of the text
     for (const Row& row : rows_)
       if (row.text == rows[first].text) slots.push_back(row.slot);
-    if (last - first > slots.size())
-      throw ArgumentError(fmt::format("a text becomes {} rows, and was added with {}.",
-                                      last - first, slots.size()));
     std::vector<char> has(last - first, 0);
     for (std::size_t k = first; k < last; ++k)
       has[k - first] = char(std::erase(slots, rows[k].slot) > 0);
@@ -188,11 +183,6 @@ void GeneratorCore::give_slots(std::vector<Row>& rows) const {
 
 /// Reads the last half of a text anew, in the first rows of its slot.
 void GeneratorCore::make_room(Row& row) {
-  if (is_encoder_decoder(plan().predicting))
-    throw ArgumentError(
-        fmt::format("the decoder has {} tokens, the recipe's context, and no room for another. End "
-                    "the text, or build the recipe with a larger context.",
-                    row.length));
   const std::vector<std::int32_t> tokens(row.tokens.end() - plan().context / 2, row.tokens.end());
   row.length = 0;
   row.sources.clear();

@@ -71,4 +71,32 @@ std::int64_t tokens_written(const PlanView& plan, const Prompt& prompt, std::int
   return std::min(count, plan.context + 1 - std::int64_t(prompt.decoder.size()));
 }
 
+void check_extension(const PlanView& plan, std::span<const ExtendedRow> rows,
+                     std::span<const int> parents, std::span<const std::int32_t> tokens) {
+  if (parents.size() != tokens.size())
+    throw ArgumentError(fmt::format("{} parents and {} tokens; each row has one of both.",
+                                    parents.size(), tokens.size()));
+  const bool decodes = is_encoder_decoder(plan.predicting);
+  int text = -1, children = 0;
+  for (const int parent : parents) {
+    if (parent < 0 || parent >= int(rows.size()))
+      throw ArgumentError(
+          fmt::format("row {} is no parent: there are {} rows.", parent, rows.size()));
+    const ExtendedRow& row = rows[std::size_t(parent)];
+    if (row.text < text)
+      throw ArgumentError("Rows of one text must stay neighbours, in the order of the texts.");
+    children = row.text == text ? children + 1 : 1;
+    text = row.text;
+    if (children > row.kept)
+      throw ArgumentError(fmt::format(
+          "A text branches into more than the {} rows that it was added for.", row.kept));
+    if (decodes && row.tokens >= plan.context)
+      throw ArgumentError(
+          fmt::format("the decoder has {} tokens, the recipe's context is {}, and there is no room "
+                      "for another. "
+                      "End the text, or build the recipe with a larger context.",
+                      row.tokens, plan.context));
+  }
+}
+
 }  // namespace sinter::detail

@@ -69,30 +69,10 @@ void WholeTexts::read() {
 
 void WholeTexts::check_extension(std::span<const int> parents,
                                  std::span<const std::int32_t> tokens) const {
-  if (parents.size() != tokens.size())
-    throw ArgumentError(fmt::format("{} rows cannot be followed by {} tokens: each takes one.",
-                                    parents.size(), tokens.size()));
-  std::vector<int> counts(prompts_.size());
-  int last = 0;
-  for (int parent : parents) {
-    if (parent < 0 || parent >= rows())
-      throw ArgumentError(
-          fmt::format("The batch has {} rows, and row {} is none.", rows(), parent));
-    const Row& row = rows_[std::size_t(parent)];
-    if (row.prompt < last)
-      throw ArgumentError("Rows of one text must stay neighbours, in the order of the texts.");
-    last = row.prompt;
-    const Added& prompt = prompts_[std::size_t(last)];
-    if (++counts[std::size_t(last)] > prompt.kept)
-      throw ArgumentError(fmt::format(
-          "A text branches into more than the {} rows that it was added for.", prompt.kept));
-    if (const int context = trainer_.plan().context;
-        !prompt.source.empty() && row.tokens.size() >= std::size_t(context))
-      throw ArgumentError(fmt::format(
-          "The decoder's text has {} tokens, and the recipe's context is {}. End it there, or "
-          "build the recipe with a larger context.",
-          row.tokens.size(), context));
-  }
+  std::vector<ExtendedRow> rows;
+  for (const Row& row : rows_)
+    rows.push_back({row.prompt, prompts_[std::size_t(row.prompt)].kept, int(row.tokens.size())});
+  detail::check_extension(trainer_.plan(), rows, parents, tokens);
 }
 
 void WholeTexts::extend(std::span<const int> parents, std::span<const std::int32_t> tokens) {
