@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/generate/generate.hpp"
 
-#include <algorithm>
-
 #include "generate/prompts.hpp"
-#include "sinter/program/id_limit.hpp"
+#include "sinter/generate/texts.hpp"
 
 namespace sinter {
-using namespace detail;
+
 GenerationEnd generate(TrainerCore& trainer, const Prompt& prompt, std::int64_t count,
-                       const SamplingOptions& options, const OnToken& on_token) {
-  const PlanView& plan = trainer.plan();
-  check_prompt(plan, prompt);
-  const bool decodes = is_encoder_decoder(plan.predicting);
-  std::vector<std::int32_t> text = decodes ? prompt.decoder : prompt.tokens;
-  HostBatch batch;
-  if (decodes) {
-    batch.ids.push_back(prompt.tokens);
-    batch.second_starts = {0, std::int32_t(prompt.tokens.size())};
+                       const SamplingOptions& options, const detail::OnToken& on_token) {
+  if (count < 1) {  // nothing to write; what cannot be is refused nevertheless
+    detail::check_prompt(trainer.plan(), prompt);
+    detail::check_sampling(options, trainer.plan().vocabulary);
+    return GenerationEnd::length;
   }
-  std::vector<std::int32_t>& seen = batch.ids.emplace_back();
-  check_sampling(options, plan.vocabulary);
-  const std::size_t begun = text.size();
-  const std::int64_t limit = tokens_written(plan, prompt, count);
-  const std::vector<std::int32_t> ends = ends_of(prompt);
-  const std::span<const std::int32_t> source = source_of(prompt);
-  for (std::int64_t drawn = 0; drawn < limit; ++drawn) {
-    auto rows = std::min<std::ptrdiff_t>(std::ptrdiff_t(text.size()), plan.context);
-    seen.assign(text.end() - rows, text.end());
-    batch.starts = {0, std::int32_t(rows)};
-    Prediction next = trainer.predict(batch);
-    next.values.resize(std::size_t(std::min(plan.vocabulary, next.columns)));
-    apply_rules(next.values, {text, begun, limit, ends, source}, options);
-    text.push_back(sample(next.values, options, std::uint64_t(drawn)));
-    if (std::ranges::find(ends, text.back()) != ends.end()) return GenerationEnd::end_of_text;
-    if (!on_token(text.back())) return GenerationEnd::cancelled;
-  }
-  return GenerationEnd::length;
+  const GenerationRequest request{.prompt = prompt, .tokens = count, .sampling = options};
+  const GenerationHooks hooks{
+      .on_token = [&](const WrittenToken& written) { return on_token(written.token); }};
+  return generate(trainer, {&request, 1}, hooks, 1).front().front().end;
 }
 
 }  // namespace sinter
