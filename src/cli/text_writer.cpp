@@ -14,13 +14,11 @@ constexpr int rows_without_caches = 8;
 
 /// Says what memory a generator has.
 std::string planned_memory(const PlanView& plan) {
-  const auto mebibytes = [](std::int64_t bytes) { return (bytes + (1 << 20) - 1) >> 20; };
   const Memory& m = plan.memory;
   return fmt::format(
-      "memory: {} MiB of weights, {} MiB of caches for {} texts of {} tokens, and {} "
-      "MiB more.\n",
-      mebibytes(m.parameters), mebibytes(m.cache), plan.max_texts, plan.context,
-      mebibytes(m.total - m.parameters - m.cache));
+      "memory: {} of weights, {} of caches for {} texts of {} tokens, and {} more.\n",
+      bytes_text(m.parameters), bytes_text(m.cache), plan.max_texts, plan.context,
+      bytes_text(m.total - m.parameters - m.cache));
 }
 
 }  // namespace
