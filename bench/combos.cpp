@@ -118,7 +118,9 @@ struct Combination {
 
 template <class T>
 std::string name_of_type() {
-  std::string name = detail::type_name<T>();
+  const std::string_view function = __PRETTY_FUNCTION__;  // … T = NAME; … or … T = NAME]
+  const std::size_t begin = function.find("T = ") + 4;
+  std::string name(function.substr(begin, function.find_first_of(";]", begin) - begin));
   for (std::string_view noise : {"sinter::", "Options"})
     for (auto at = name.find(noise); at != name.npos; at = name.find(noise))
       name.erase(at, noise.size());
