@@ -46,6 +46,19 @@ struct NumberRows {
   std::span<const float> predicted;  ///< the same, as the model gives them
 };
 
+namespace detail {
+/// A metric that adds up what is predicted for Rows, each of which has `width` classes or numbers.
+template <class M, class Rows>
+concept MetricOf = std::is_empty_v<M> && requires(const Rows& rows, std::span<double> sums,
+                                                  std::span<const double> all, int width) {
+  { M::name } -> std::convertible_to<std::string_view>;
+  { M::greater_is_better } -> std::convertible_to<bool>;
+  { M::sums(width) } -> std::same_as<int>;
+  M::add(rows, sums);
+  { M::value(all, width) } -> std::same_as<double>;
+};
+}  // namespace detail
+
 /// A metric of classes: an empty type with the members below.
 ///   name               what it is called in logs, files and flags: small letters, digits and '_'
 ///   greater_is_better  true if a larger figure is a better one
@@ -54,41 +67,17 @@ struct NumberRows {
 ///                      means are not
 ///   value(sums, classes)  the figure by the sums of all rows; NaN if there is none
 template <class M>
-concept ClassMetric =
-    std::is_empty_v<M> && requires(const ClassifiedRows& rows, std::span<double> sums,
-                                   std::span<const double> all, int classes) {
-      { M::name } -> std::convertible_to<std::string_view>;
-      { M::greater_is_better } -> std::convertible_to<bool>;
-      { M::sums(classes) } -> std::same_as<int>;
-      M::add(rows, sums);
-      { M::value(all, classes) } -> std::same_as<double>;
-    };
+concept ClassMetric = detail::MetricOf<M, ClassifiedRows>;
 
 /// A metric of rows that have any number of classes: as a ClassMetric, with an add() that takes
 /// ClassSetRows. A type may be both.
 template <class M>
-concept ClassSetMetric =
-    std::is_empty_v<M> && requires(const ClassSetRows& rows, std::span<double> sums,
-                                   std::span<const double> all, int classes) {
-      { M::name } -> std::convertible_to<std::string_view>;
-      { M::greater_is_better } -> std::convertible_to<bool>;
-      { M::sums(classes) } -> std::same_as<int>;
-      M::add(rows, sums);
-      { M::value(all, classes) } -> std::same_as<double>;
-    };
+concept ClassSetMetric = detail::MetricOf<M, ClassSetRows>;
 
 /// A metric of numbers: as a ClassMetric, with an add() that takes NumberRows, and the number of
 /// columns in place of that of classes.
 template <class M>
-concept NumberMetric =
-    std::is_empty_v<M> && requires(const NumberRows& rows, std::span<double> sums,
-                                   std::span<const double> all, int columns) {
-      { M::name } -> std::convertible_to<std::string_view>;
-      { M::greater_is_better } -> std::convertible_to<bool>;
-      { M::sums(columns) } -> std::same_as<int>;
-      M::add(rows, sums);
-      { M::value(all, columns) } -> std::same_as<double>;
-    };
+concept NumberMetric = detail::MetricOf<M, NumberRows>;
 
 /// A metric of tokens, or of other ids that the loss predicts row by row: an empty type with the members
 /// below. Sinter counts beside the loss, so no logits are kept.
@@ -138,14 +127,13 @@ struct Metric {
   void (*add_numbers)(const NumberRows& rows, std::span<double> sums) = nullptr;
   double (*value)(std::span<const double> sums, int width) = nullptr;
   double (*of_tokens)(std::int64_t right, std::int64_t all) = nullptr;  ///< if set, only this is
-
-  /// True if the metric compares predictions with targets, row by row.
-  constexpr bool is_of_rows() const { return sums != nullptr; }
   /// The number of sums of a metric of texts, which has what follows and the first two.
   int text_sums = 0;
   void (*add_text)(const WrittenReply& reply, TextSums& sums) = nullptr;
   double (*of_texts)(const TextSums& sums) = nullptr;
 
+  /// True if the metric compares predictions with targets, row by row.
+  constexpr bool is_of_rows() const { return sums != nullptr; }
   /// True if the metric compares texts.
   constexpr bool is_of_texts() const { return add_text != nullptr; }
 };
