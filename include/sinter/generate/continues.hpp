@@ -12,18 +12,19 @@ struct ContinuationFault {
   const char* node = "";       ///< name of the layer call in it
 };
 
-/// Finds what keeps a node from continuing texts.
-constexpr const char* fault_of(const Inside& inside, const Node& node) {
+/// Finds what keeps a node from continuing texts. locals: those of its block.
+constexpr const char* fault_of(std::span<const Local> locals, const Node& node) {
   const Layer& layer = *node.layer;
-  const int axis = inside.local(node.out).axis;
-  if (axis % token_axes == 1) return nullptr;  // the other side is read whole
+  const auto is_on_other_side = [&](int v) {
+    return locals[std::size_t(v)].axis % token_axes == 1;
+  };
+  if (is_on_other_side(node.out)) return nullptr;  // it is read whole
   if (layer.extends) return nullptr;
   if (layer.causal) return "a causal layer has no extend()";
   if (layer.bidirectional) return "a layer reads rows that follow";
   if (layer.pools && !layer.takes_last) return "a layer pools rows, not the last";
   for (int k = 0; k < layer.inputs; ++k)
-    if (inside.local(node.in[std::size_t(k)]).axis % token_axes == 1)
-      return "a layer that joins sides lacks extend()";
+    if (is_on_other_side(node.in[std::size_t(k)])) return "a layer that joins sides lacks extend()";
   return nullptr;
 }
 
@@ -36,14 +37,12 @@ constexpr ContinuationFault continuation_fault(const Model& model, int vocabular
     return {"no logits of what follows a text"};
   for (const External& input : model.externals)
     if (input.width > 0 || input.axis >= token_axes) return {"an input is not a token"};
-  Graph graph;
-  graph.locals.assign(model.locals.begin(), model.locals.end());
   for (const Unit& unit : model.units) {
     const Block& block = model.blocks[std::size_t(unit.block)];
-    const Inside inside{graph, block};
+    const auto locals = model.locals.subspan(std::size_t(block.first_local));
     for (const Node& node :
          model.nodes.subspan(std::size_t(block.first_node), std::size_t(block.nodes)))
-      if (const char* what = fault_of(inside, node)) return {what, unit.name, node.name};
+      if (const char* what = fault_of(locals, node)) return {what, unit.name, node.name};
   }
   return {};
 }
