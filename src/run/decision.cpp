@@ -37,12 +37,17 @@ void read_decision(kernel::Stream& stream, kernel::Decision* from, kernel::Decis
 
 void sum_over_ranks(kernel::Stream& stream, Communicator& ranks, kernel::Decision* decision,
                     std::span<double> values) {
+  constexpr std::size_t at_once = 3;  // numbers that a decision begins with
   std::byte* const at = start_of(decision);
-  const auto bytes = std::int64_t(values.size_bytes());
-  std::ranges::copy(values, OnHost(stream, at, bytes, Access::write).as<double>());
-  ranks.sum(&decision->loss, int(values.size()));
-  std::ranges::copy_n(OnHost(stream, at, bytes, Access::read).as<double>(), std::ssize(values),
-                      values.begin());
+  while (!values.empty()) {
+    const std::span some = values.first(std::min(at_once, values.size()));
+    const auto bytes = std::int64_t(some.size_bytes());
+    std::ranges::copy(some, OnHost(stream, at, bytes, Access::write).as<double>());
+    ranks.sum(&decision->loss, int(some.size()));
+    std::ranges::copy_n(OnHost(stream, at, bytes, Access::read).as<double>(), std::ssize(some),
+                        some.begin());
+    values = values.subspan(some.size());
+  }
 }
 
 void take_norm(Machine& machine, const kernel::ClippingRule& rule) {

@@ -39,7 +39,6 @@ class MetricSums {
   /// texts are left out if no replies are written.
   std::vector<MetricValue> values(TrainerCore& trainer, const Loss& loss,
                                   const ReplySums& replies) {
-    constexpr std::size_t at_once = 3;
     std::vector<MetricValue> values;
     for (std::size_t m = 0; m < metrics_.size(); ++m) {
       if (metrics_[m].is_of_texts()) {
@@ -52,10 +51,8 @@ class MetricSums {
             {std::string(metrics_[m].name), metrics_[m].of_tokens(loss.right, loss.count)});
         continue;
       }
-      const std::span sums = sums_[m];
-      for (std::size_t k = 0; k < sums.size(); k += at_once)
-        trainer.sum_over_processes(sums.subspan(k, std::min(at_once, sums.size() - k)));
-      values.push_back({std::string(metrics_[m].name), metrics_[m].value(sums, width_)});
+      trainer.sum_over_processes(sums_[m]);
+      values.push_back({std::string(metrics_[m].name), metrics_[m].value(sums_[m], width_)});
     }
     return values;
   }

@@ -2,7 +2,6 @@
 #include "trainer/reply_sums.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "sinter/error.hpp"
@@ -10,8 +9,6 @@
 
 namespace sinter::detail {
 namespace {
-
-constexpr std::size_t at_once = 3;  // numbers that processes sum together
 
 /// True if the processes predict together, as each has only its shards of the weights.
 bool predict_together(const TrainerCore& trainer) {
@@ -26,14 +23,11 @@ void join_sets(TrainerCore& trainer, std::unordered_set<std::uint64_t>& seen) {
   const BatchPart part = trainer.part();
   for (int rank = 0; rank < part.ranks; ++rank) {
     const bool tells = rank == part.rank;
-    const auto count = std::size_t(trainer.sum_over_processes(tells ? double(own.size()) : 0));
-    for (std::size_t k = 0; k < count; k += at_once) {
-      std::array<double, at_once> some{};
-      const std::span numbers = std::span(some).first(std::min(at_once, count - k));
-      if (tells) std::copy_n(own.begin() + std::ptrdiff_t(k), numbers.size(), numbers.begin());
-      trainer.sum_over_processes(numbers);
-      for (const double number : numbers) seen.insert(std::uint64_t(number));
-    }
+    std::vector<double> numbers(
+        std::size_t(trainer.sum_over_processes(tells ? double(own.size()) : 0)));
+    if (tells) std::ranges::copy(own, numbers.begin());
+    trainer.sum_over_processes(numbers);
+    for (const double number : numbers) seen.insert(std::uint64_t(number));
   }
 }
 
@@ -132,9 +126,7 @@ void ReplySums::score(const TokensOfReply& reply, std::vector<std::int32_t>& ref
 void ReplySums::sum_over_processes() {
   if (trainer_.settings().world.ranks == 1) return;
   for (TextSums& kept : sums_) {
-    const std::span sums = kept.sums;
-    for (std::size_t k = 0; k < sums.size(); k += at_once)
-      trainer_.sum_over_processes(sums.subspan(k, std::min(at_once, sums.size() - k)));
+    trainer_.sum_over_processes(kept.sums);
     join_sets(trainer_, kept.seen);
   }
 }

@@ -99,7 +99,7 @@ class Machine {
   /// Number of targets of this rank's part whose logit was the largest, in the last evaluate().
   /// requires  it counted them (Work::counts_right)
   std::int64_t right() { return inputs_.right(); }
-  /// Sums at most 3 values over the ranks, once all ranks have called this.
+  /// Sums values over the ranks, once all ranks have called this.
   void sum_over_ranks(std::span<double> values);
   /// Sets the number of updates, as when a checkpoint is restored.
   void set_updates(std::int64_t updates) { updates_ = updates; }

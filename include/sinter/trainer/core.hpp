@@ -167,7 +167,7 @@ class TrainerCore {
   /// Returns the sum of `value` over all processes, once all have called this; with one process,
   /// `value`. A process can broadcast a number if all others pass 0.
   double sum_over_processes(double value);
-  /// Replaces each of the values, at most 3, by its sum over all processes.
+  /// Replaces each of the values by its sum over all processes.
   void sum_over_processes(std::span<double> values);
   /// Number of predictions in the content that the batch has: the whole, or this process's part.
   /// The sum over processes is HostBatch::predictions.
