@@ -5,6 +5,7 @@
 #include "sinter/error.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/adapter_config.hpp"
+#include "trainer/export_folder.hpp"
 #include "trainer/flat_tensors.hpp"
 
 namespace sinter {
@@ -81,10 +82,7 @@ void TrainerCore::export_adapter(const std::filesystem::path& folder,
     throw ArgumentError(
         "transformers has no architecture like this recipe's model, so that PEFT could "
         "load no adapter of it. Write the whole model.");
-  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
-    throw FileError("Cannot export to " + folder.string() +
-                    ": it exists and is not an empty folder. Name a new folder; nothing was "
-                    "changed.");
+  require_new_folder(folder);
   const std::string prefix = prefix_of(parameters_, names);
   std::vector<TensorView> views;
   FlatTensors tensors(machines_, Access::read);

@@ -13,6 +13,7 @@
 #include "sinter/files/weights.hpp"
 #include "sinter/hardware/offload_memory.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/export_folder.hpp"
 #include "trainer/flat_tensors.hpp"
 #include "trainer/load_rules.hpp"
 #include "trainer/merge_adapters.hpp"
@@ -186,10 +187,7 @@ void TrainerCore::export_to(const std::filesystem::path& folder, std::uint64_t s
 
 void TrainerCore::export_to(const std::filesystem::path& folder, const ExportForm& form) const {
   namespace fs = std::filesystem;
-  if (fs::exists(folder) && (!fs::is_directory(folder) || !fs::is_empty(folder)))
-    throw FileError("Cannot export to " + folder.string() +
-                    ": it exists and is not an empty folder. Name a new folder; nothing was "
-                    "changed.");
+  require_new_folder(folder);
   show_weights([&](std::span<const TensorView> views) {
     std::vector<TensorView> weights(views.begin(), views.end());
     if (form.dtype)
