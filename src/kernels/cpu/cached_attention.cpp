@@ -151,7 +151,7 @@ void attend(const T* q, const CachedHead<T>& head, int first, int last, T* y) {
     const int whole = (end - begin + cache_block - 1) / cache_block * cache_block;
     for (int block = begin; block < end; block += cache_block)
       score(query, head, block, std::max(block, first), std::min(block + cache_block, end),
-            scores + block - begin);
+            scores + (block - begin));
     std::fill(scores, scores + (from - begin), least);
     std::fill(scores + (end - begin), scores + whole, least);
     auto largest = hn::Set(d, most);
