@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sinter/generate/beams.hpp"
+#include "sinter/batch/beams.hpp"
 #include "sinter/generate/sampling.hpp"
 
 namespace sinter::detail::hugging_face {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sinter/generate/decoding_batch.hpp"
-#include "sinter/generate/generation_plan.hpp"
+#include "sinter/recipe/generation_plan.hpp"
 #include "sinter/generate/texts.hpp"
 #include "sinter/trainer/core.hpp"
 #include "sinter/trainer/recipe_of.hpp"

@@ -5,7 +5,7 @@
 // Both are the model's predict(), planned for their rows, with Layer::extend where a layer has it.
 #pragma once
 #include "sinter/batch/generation.hpp"
-#include "sinter/generate/continues.hpp"
+#include "sinter/recipe/continues.hpp"
 #include "sinter/program/id_limit.hpp"
 
 namespace sinter::detail {
