@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "generate/generator_row.hpp"
 #include "generate/prompts.hpp"
 #include "sinter/base/with_element.hpp"
 #include "sinter/data/host_batch.hpp"
@@ -15,16 +16,6 @@
 
 namespace sinter {
 using namespace detail;
-
-/// A text, or a hypothesis of one, of which the caches hold `length` rows.
-struct GeneratorCore::Row {
-  int text = 0, slot = 0, length = 0;
-  int kept = 0;                          // rows that are kept for the text
-  int other_slot = 0, other_length = 0;  // of the encoder's rows, which hypotheses share
-  std::vector<int> free;                 // slots of the text that no hypothesis writes to
-  std::vector<std::int32_t> tokens;      // all of them
-  std::vector<std::int32_t> sources;     // the slot of each row in the cache
-};
 
 namespace {
 
@@ -63,10 +54,17 @@ int GeneratorCore::rows() const { return int(rows_.size()); }
 
 void GeneratorCore::clear() {
   rows_.clear();
+  read_ = 0;
   std::ranges::fill(is_taken_, 0);
 }
 
 std::span<float> GeneratorCore::logits(int row) {
+  read_added();
+  return kept_logits(row);
+}
+
+/// Where the logits of a row are kept.
+std::span<float> GeneratorCore::kept_logits(int row) {
   const auto vocabulary = std::size_t(plan().vocabulary);
   return std::span(logits_).subspan(std::size_t(row) * vocabulary, vocabulary);
 }
@@ -80,39 +78,8 @@ void GeneratorCore::keep_logits(int row, int count) {
   with_element(element, [&]<class T>(T) {
     const T* from = values.as<T>();
     for (int k = 0; k < count; ++k)
-      std::copy_n(from + std::int64_t(k) * columns, plan().vocabulary, logits(row + k).data());
+      std::copy_n(from + std::int64_t(k) * columns, plan().vocabulary, kept_logits(row + k).data());
   });
-}
-
-/// Reads tokens of one text behind those that its row has.
-void GeneratorCore::prefill(Row& row, std::span<const std::int32_t> tokens,
-                            std::span<const std::int32_t> other) {
-  const bool decodes = is_encoder_decoder(plan().predicting);
-  for (std::size_t done = 0; done < tokens.size();) {
-    const std::size_t count =
-        std::min<std::size_t>(tokens.size() - done, std::size_t(plan().prefill_rows));
-    const std::span<const std::int32_t> part = tokens.subspan(done, count);
-    HostBatch batch;
-    if (decodes) {
-      batch.ids.emplace_back(other.begin(), other.end());
-      batch.second_starts = {0, std::int32_t(other.size())};
-    }
-    batch.ids.emplace_back(part.begin(), part.end());
-    batch.starts = {0, std::int32_t(count)};
-    const std::int32_t before[]{row.length}, slot[]{row.slot};
-    const std::int32_t other_before[]{row.other_length}, other_slot[]{row.other_slot};
-    const Continued where{.before = {before, other_before}, .slots = {slot, other_slot}};
-    Work work;
-    work.batch = &batch;
-    work.sequences = 1;
-    work.continued = &where;
-    trainer_.machine().predict(work);
-    row.length += int(count);
-    row.other_length += int(other.size());
-    row.sources.resize(std::size_t(row.length), row.slot);
-    other = {};
-    done += count;
-  }
 }
 
 void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
@@ -136,11 +103,10 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
   row.slot = row.other_slot = row.free.front();
   row.free.erase(row.free.begin());
   row.tokens = continued(prompt);
-  const std::size_t seen = std::min(row.tokens.size(), std::size_t(plan().context));
-  prefill(row, std::span(row.tokens).last(seen), source_of(prompt));
+  const std::span<const std::int32_t> source = source_of(prompt);
+  row.other.assign(source.begin(), source.end());
   ++texts_;
   rows_.push_back(std::move(row));
-  keep_logits(rows() - 1, 1);
 }
 
 /// Makes the children of rows, without slots.
@@ -181,16 +147,9 @@ void GeneratorCore::give_slots(std::vector<Row>& rows) const {
   }
 }
 
-/// Reads the last half of a text anew, in the first rows of its slot.
-void GeneratorCore::make_room(Row& row) {
-  const std::vector<std::int32_t> tokens(row.tokens.end() - plan().context / 2, row.tokens.end());
-  row.length = 0;
-  row.sources.clear();
-  prefill(row, tokens, {});
-  ++rereads_;
-}
-
 void GeneratorCore::extend(std::span<const int> parents, std::span<const std::int32_t> tokens) {
+  if (parents.empty() && tokens.empty()) return clear();
+  read_added();
   std::vector<Row> next = rows_of_children(parents, tokens);
   give_slots(next);
   std::vector<char> is_kept(is_taken_.size(), 0);
@@ -200,8 +159,9 @@ void GeneratorCore::extend(std::span<const int> parents, std::span<const std::in
   }
   is_taken_ = std::move(is_kept);
   rows_ = std::move(next);
+  read_ = rows();
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    if (rows_[k].length == plan().context) make_room(rows_[k]);
+    if (rows_[k].length == plan().context) make_room(int(k));
     rows_[k].tokens.push_back(tokens[k]);
     rows_[k].sources.push_back(rows_[k].slot);
   }

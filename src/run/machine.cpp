@@ -67,7 +67,8 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
   programs_->prediction = detail::bind(plan.predicting, plan.prediction, arena().data(), now());
   programs_->decode = detail::bind(plan.decoding, plan.decode, arena().data(), now());
   programs_->decode.micro = plan.max_texts;
-  programs_->training.micro = programs_->prediction.micro = plan.micro;
+  programs_->training.micro = plan.micro;
+  programs_->prediction.micro = plan.max_texts > 0 ? plan.prefill_texts : plan.micro;
   programs_->evaluation.micro = plan.evaluation_micro;
   programs_->training.row_multiple = programs_->evaluation.row_multiple = plan.row_multiple;
 }

@@ -17,7 +17,8 @@ namespace sinter {
 /// Continues texts with the weights of a model. Each row of a text passes through the model once:
 /// layers keep what later rows need (Layer::cached). A decoder-only text that outgrows the context goes
 /// on with its last half, which is read anew; rereads() counts that. A decoder beside an encoder has
-/// room for `context` tokens. Only one thread at a time may use a generator.
+/// room for `context` tokens. Texts that are added are read when their logits are asked for, several
+/// at once. Only one thread at a time may use a generator.
 class GeneratorCore : public DecodingBatch {
  public:
   /// Takes the view of a generation plan.
@@ -48,13 +49,17 @@ class GeneratorCore : public DecodingBatch {
 
  private:
   struct Row;
+  struct Part;
 
-  void prefill(Row& row, std::span<const std::int32_t> tokens, std::span<const std::int32_t> other);
+  void prefill(std::span<const Part> parts);
+  void read(int row, std::span<const std::int32_t> tokens);
+  void read_added();
   void decode();
+  std::span<float> kept_logits(int row);
   void keep_logits(int row, int count);
   std::vector<Row> rows_of_children(std::span<const int> parents,
                                     std::span<const std::int32_t> tokens);
-  void make_room(Row& row);
+  void make_room(int number);
   void give_slots(std::vector<Row>& rows) const;
 
   TrainerCore trainer_;
@@ -63,6 +68,7 @@ class GeneratorCore : public DecodingBatch {
   std::vector<float> logits_;
   std::vector<std::int32_t> sources_;
   std::int64_t rereads_ = 0;
+  int read_ = 0;   // rows, of which those behind are added and not read
   int texts_ = 0;  // begun so far
   int max_rows_;
 };

@@ -69,12 +69,14 @@ struct PlanView {
   Model predicting_rows;                ///< model of predictions at each position
   PlacementView training, evaluation, prediction;  ///< the programs, placed
   /// The model and the program that add one row to each of several texts, of a plan that continues
-  /// texts; its `prediction` reads a part of one text. Other plans have no instruction here.
+  /// texts; its `prediction` reads parts of one or more. Other plans have no instruction here.
   Model decoding{};
   PlacementView decode{};
-  int max_texts = 0;     ///< the most texts, or hypotheses of them, that are continued at once
-  int prefill_rows = 0;  ///< the most rows of a text that `prediction` reads at once
-  Memory memory;         ///< bytes by what they are for
+  int max_texts = 0;      ///< the most texts, or hypotheses of them, that are continued at once
+  int prefill_texts = 0;  ///< the most texts of which `prediction` then reads a part at once
+  int prefill_rows = 0;   ///< the most rows of them together
+  int prefill_other_rows = 0;        ///< the most rows that their encoder reads
+  Memory memory;                     ///< bytes by what they are for
   std::int64_t parameters = 0;       ///< elements of all parameters, without padding
   std::int64_t flops_per_token = 0;  ///< see training_flops()
   int micro = 0;                     ///< sequences computed at once in training and prediction

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a Generator: two constant programs beside those of training, and their memory.
-//   prefill   reads a part of one text, and writes to its slot of the caches
+//   prefill   reads parts of one or more texts, and writes to their slots of the caches
 //   decode    adds one row to each of several texts
 // Both are the model's predict(), planned for their rows, with Layer::extend where a layer has it.
 #pragma once
 #include "sinter/batch/generation.hpp"
-#include "sinter/recipe/continues.hpp"
 #include "sinter/program/id_limit.hpp"
+#include "sinter/recipe/continues.hpp"
 
 namespace sinter::detail {
 
@@ -49,9 +49,13 @@ struct GenerationPlan {
   static constexpr bool has_encoder = is_encoder_decoder(Predicting::model);
   static constexpr int other_context = has_encoder ? hook::second_context<typename R::data> : 0;
   static constexpr int texts = Policy::options.rows;
-  /// The most rows of a text that prefill reads at once. More make no product faster; a decoder
-  /// beside an encoder begins with a few.
-  static constexpr int prefill_rows = std::min(context, has_encoder ? 16 : 256);
+  /// How much prefill reads at once. More rows make no product faster; a decoder beside an encoder
+  /// begins with a few.
+  static constexpr int prefill_texts = std::min(texts, 16);
+  static constexpr int prefill_rows =
+      int(std::min<std::int64_t>(std::int64_t(prefill_texts) * context, has_encoder ? 16 : 256));
+  static constexpr int prefill_other_rows = int(std::max<std::int64_t>(
+      other_context, std::min<std::int64_t>(std::int64_t(prefill_texts) * other_context, 256)));
 
   /// The model whose weights are loaded.
   static constexpr Model stored = only_weights(Training::model);
@@ -70,11 +74,12 @@ struct GenerationPlan {
     model.sizes = units.sizes;
     return model;
   }
-  static constexpr Caching caching{texts, {context, other_context}, prefill_rows, false};
-  static constexpr Caching decode_caching{texts, {context, other_context}, prefill_rows, true};
+  static constexpr int new_rows = std::min(prefill_rows, context);  // of one text
+  static constexpr Caching caching{texts, {context, other_context}, new_rows, false};
+  static constexpr Caching decode_caching{texts, {context, other_context}, new_rows, true};
 
-  static constexpr Units prefill_units{Predicting::model, sizes_of(prefill_rows, other_context, 1),
-                                       caching};
+  static constexpr Units prefill_units{
+      Predicting::model, sizes_of(prefill_rows, prefill_other_rows, prefill_texts), caching};
   static constexpr Model prefilling = with(prefill_units);
   static constexpr FrozenProgram<Predicting::count.units, 8> prefill{prefilling,
                                                                      prediction(prefilling)};
@@ -107,7 +112,9 @@ struct GenerationPlan {
     made.decoding = decoding;
     made.decode = decode.view();
     made.max_texts = texts;
+    made.prefill_texts = prefill_texts;
     made.prefill_rows = prefill_rows;
+    made.prefill_other_rows = prefill_other_rows;
     return made;
   }
   /// The plan with its type erased.

@@ -174,6 +174,45 @@ TEST_CASE("texts of different lengths do not change each other, and end one by o
   }
 }
 
+/// The largest error of texts of these lengths that are added together, and of what follows them.
+template <class R>
+double worst_of_added(const std::vector<std::size_t>& lengths, std::size_t sources = 0) {
+  Both<R> both;
+  std::vector<Tokens> texts, read;
+  std::vector<int> parents;
+  Tokens next;
+  for (const std::size_t length : lengths) {
+    const auto k = unsigned(texts.size());
+    texts.push_back(random_text(length, k));
+    read.push_back(random_text(sources > 0 ? 1 + (k * 7 + sources) % sources : 0, k + 50));
+    both.generator.add(sources > 0 ? Prompt{.tokens = read[k], .decoder = texts[k]}
+                                   : Prompt{.tokens = texts[k]});
+    parents.push_back(int(k));
+    next.push_back(std::int32_t(k % tokens_of_all));
+  }
+  double worst = 0;
+  const auto look = [&] {
+    for (std::size_t k = 0; k < texts.size(); ++k)
+      worst = std::max(worst, both.error(int(k), texts[k], read[k]));
+  };
+  look();
+  both.generator.extend(parents, next);
+  for (std::size_t k = 0; k < texts.size(); ++k) texts[k].push_back(next[k]);
+  look();
+  return worst;
+}
+
+TEST_CASE("texts that are added together are read together, as each would be alone") {
+  CHECK(worst_of_added<OfGpt2<Fp64>>({3, 39, 1, 38, 39, 39, 39, 39}) < 1e-6);
+  CHECK(worst_of_added<OfLlama>({39, 1, 20}) < 1e-6);
+  CHECK(worst_of_added<OfPairs<Positions::learned>>({1, 39, 1, 1, 9, 17, 2, 1}, 30) < 1e-6);
+  using Wide = Texts<
+      Gpt2<{.layers = 1, .heads = 2, .width = 16, .vocabulary = tokens_of_all, .positions = 40}>,
+      Fp64, Generation<{.rows = 40}>>;
+  static_assert(GenerationPlan<Wide>::prefill_texts == 16);
+  CHECK(worst_of_added<Wide>(std::vector<std::size_t>(40, 13)) < 1e-6);
+}
+
 /// Grows hypotheses of one text or of two, as a beam search does, from random parents.
 template <class R>
 double worst_of_branches(const Tokens& source = {}) {
