@@ -38,7 +38,8 @@ class BeamRows final : public RequestRows {
   explicit BeamRows(Begun begun)
       : begun_(std::move(begun)),
         options_(begun_.request.sampling),
-        prompt_(continued(begun_.request.prompt).size()) {
+        prompt_(continued(begun_.request.prompt).size()),
+        wanted_(std::max<std::size_t>(2, 1 + begun_.ends.size()) * beams()) {
     options_.seed = stream_seed(options_.seed, begun_.index, 0);
     running_.push_back({continued(begun_.request.prompt)});
   }
@@ -86,8 +87,6 @@ class BeamRows final : public RequestRows {
  private:
   std::size_t beams() const { return std::size_t(begun_.request.beams.beams); }
   bool draws() const { return options_.temperature > 0; }
-  /// How many candidates are looked at: as many hypotheses as beams go on if all others end.
-  std::size_t wanted() const { return std::max<std::size_t>(2, 1 + begun_.ends.size()) * beams(); }
 
   /// What a score is divided by, after this number of written tokens.
   double divisor(double written) const {
@@ -123,6 +122,7 @@ class BeamRows final : public RequestRows {
   /// throws    NonFiniteError if nothing may
   void find_candidates(DecodingBatch& batch, int first) {
     candidates_.clear();
+    least_ = -HUGE_VAL;
     totals_.clear();
     for (int parent = 0; parent < rows(); ++parent) {
       const std::span<const float> logits = batch.logits(first + parent);
@@ -130,32 +130,47 @@ class BeamRows final : public RequestRows {
       const Hypothesis& text = running_[std::size_t(parent)];
       totals_.push_back(log_sum_exp(logits));
       score_tokens(text, logits, float(totals_.back()));
-      for (std::size_t token = 0; token < scores_.size(); ++token)
-        if (std::isfinite(scores_[token]))
-          candidates_.push_back({text.score + scores_[token], parent, std::int32_t(token)});
+      for (std::size_t token = 0; token < scores_.size(); ++token) {
+        const double score = text.score + scores_[token];
+        if (score >= least_ && std::isfinite(score))
+          keep_candidate({score, parent, std::int32_t(token)});
+      }
     }
     if (candidates_.empty() && finished_.empty())
       throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
     if (draws()) draw_candidates();
-    const std::size_t count = std::min(wanted(), candidates_.size());
-    std::ranges::partial_sort(candidates_, candidates_.begin() + std::ptrdiff_t(count), is_better);
-    candidates_.resize(count);
+    std::ranges::sort(candidates_, is_better);
+  }
+
+  /// Adds a candidate, if it is among the best that are wanted; where they are drawn, in any case. Of
+  /// the best candidates_ is a heap with the worst in front.
+  void keep_candidate(const Candidate& candidate) {
+    if (draws()) return candidates_.push_back(candidate);
+    if (candidates_.size() == wanted_) {
+      if (!is_better(candidate, candidates_.front())) return;
+      std::ranges::pop_heap(candidates_, is_better);
+      candidates_.back() = candidate;
+    } else {
+      candidates_.push_back(candidate);
+    }
+    std::ranges::push_heap(candidates_, is_better);
+    if (candidates_.size() == wanted_) least_ = candidates_.front().score;
   }
 
   /// Keeps as many as are wanted, drawn by their probabilities, without replacement.
   void draw_candidates() {
-    if (candidates_.size() <= wanted()) return;
+    if (candidates_.size() <= wanted_) return;
     const double top = std::ranges::min_element(candidates_, is_better)->score;
     std::vector<double> weights;
     for (const Candidate& candidate : candidates_)
       weights.push_back(std::exp(candidate.score - top));
     std::vector<Candidate> drawn;
-    for (std::size_t k = 0; k < wanted(); ++k) {
+    for (std::size_t k = 0; k < wanted_; ++k) {
       double total = 0;
       for (double weight : weights) total += weight;
       if (total <= 0) break;  // all others are too unlikely to count
       const double random =
-          total * uniform_draw(options_.seed, std::uint64_t(written_) * wanted() + k);
+          total * uniform_draw(options_.seed, std::uint64_t(written_) * wanted_ + k);
       double up_to = 0;
       std::size_t chosen = weights.size();
       for (std::size_t at = 0; at < weights.size() && up_to <= random; ++at) {
@@ -209,12 +224,15 @@ class BeamRows final : public RequestRows {
   }
 
   const Begun begun_;
-  SamplingOptions options_;                     // with the seed of this request
-  const std::size_t prompt_;                    // tokens of the prompt
+  SamplingOptions options_;   // with the seed of this request
+  const std::size_t prompt_;  // tokens of the prompt
+  // How many candidates are looked at: as many hypotheses as beams go on if all others end.
+  const std::size_t wanted_;
   std::vector<Hypothesis> running_, finished_;  // both best first
   std::int64_t written_ = 0;
   NextRows next_;
   std::vector<Candidate> candidates_;
+  double least_ = 0;  // candidates below it are not wanted
   std::vector<float> scores_;
   std::vector<double> totals_;  // of each row, the logarithm of the sum of exponentials
 };

@@ -138,14 +138,16 @@ std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64
 }
 
 void check_logits(std::span<const float> logits) {
-  bool any = false;  // minus infinity is allowed, as it forbids a token
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  int any = 0, bad = 0;  // minus infinity is allowed, as it forbids a token
   for (float logit : logits) {
-    any |= std::isfinite(logit);
-    if (std::isnan(logit) || logit == std::numeric_limits<float>::infinity())
-      throw NonFiniteError(
-          "The model's prediction is not finite. Its weights are bad; use another "
-          "checkpoint.");
+    any |= logit > -infinity;
+    bad |= !(logit < infinity);
   }
+  if (bad)
+    throw NonFiniteError(
+        "The model's prediction is not finite. Its weights are bad; use another "
+        "checkpoint.");
   if (!any)
     throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
 }
