@@ -77,6 +77,8 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"savings", other},
                                 {"options", options},
                                 {"hooks", hooks}};
+  if (const PlanView* const plan = recipe.reply_plan())
+    result["replies"] = {{"memory", plan->memory.total}, {"rows", plan->max_texts}};
   result["unplanned"] = unplanned_units(recipe.plan->model);
   result["snapshot"] = recipe.plan->memory.saved();
   result["device"] = {{"text", device.text}, {"problem", device.problem}};

@@ -50,6 +50,21 @@ std::string recipe_text(const RecipeView& recipe) {
   return fmt::format("recipe  {}: {}\n", recipe.name, policy_types(recipe));
 }
 
+namespace {
+/// What evaluations take beside the plan to write replies; empty if they write none.
+std::string replies_text(const RecipeView& recipe) {
+  if (!recipe.scores_replies()) return "";
+  const PlanView* const plan = recipe.reply_plan();
+  if (!plan)
+    return fmt::format("        replies     each text is read anew for each token ({})\n",
+                       recipe.not_continued);
+  return fmt::format(
+      "        replies     {:>12}  {:>16} bytes more while evaluations write {} text{} at once\n",
+      bytes_text(plan->memory.total), thousands(plan->memory.total), plan->max_texts,
+      plan->max_texts == 1 ? "" : "s");
+}
+}  // namespace
+
 std::string plan_text(const RecipeView& recipe) {
   const PlanView& plan = *recipe.plan;
   std::int64_t tokens = tokens_per_step(recipe);
@@ -69,6 +84,7 @@ std::string plan_text(const RecipeView& recipe) {
                         fmt::join(units, "', '"));
   text += fmt::format("        evaluation  micro-batch of {} sequence{}, in the same memory\n",
                       plan.evaluation_micro, plan.evaluation_micro == 1 ? "" : "s");
+  text += replies_text(recipe);
   for (const std::string& note : recipe.notes()) text += "note    " + note + "\n";
   if (recipe.ranks() > 1) text += fmt::format("        on each of {} ranks\n", recipe.ranks());
   return text;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sinter/data/prompt.hpp"
 #include "sinter/batch/beams.hpp"
+#include "sinter/data/prompt.hpp"
 #include "sinter/generate/sampling.hpp"
 
 namespace sinter::detail::cli {

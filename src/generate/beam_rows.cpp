@@ -40,7 +40,7 @@ class BeamRows final : public RequestRows {
         options_(begun_.request.sampling),
         prompt_(continued(begun_.request.prompt).size()),
         wanted_(std::max<std::size_t>(2, 1 + begun_.ends.size()) * beams()) {
-    options_.seed = stream_seed(options_.seed, begun_.index, 0);
+    options_.seed = stream_seed(options_.seed, begun_.draws, 0);
     running_.push_back({continued(begun_.request.prompt)});
   }
 

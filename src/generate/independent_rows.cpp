@@ -16,7 +16,7 @@ class IndependentRows final : public RequestRows {
     prompt_ = continued(request.prompt).size();
     for (int result = 0; result < request.results; ++result) {
       Text text{continued(request.prompt), request.sampling};
-      text.options.seed = stream_seed(text.options.seed, begun_.index, std::uint64_t(result));
+      text.options.seed = stream_seed(text.options.seed, begun_.draws, std::uint64_t(result));
       texts_.push_back(std::move(text));
     }
   }

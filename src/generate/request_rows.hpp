@@ -6,6 +6,10 @@
 
 #include "sinter/generate/texts.hpp"
 
+namespace sinter {
+class GeneratorCore;
+}
+
 namespace sinter::detail {
 
 /// The rows of the next batch.
@@ -39,6 +43,7 @@ struct Begun {
   std::size_t index;
   const GenerationHooks& hooks;
   std::vector<std::int32_t> ends;  // tokens that end a text
+  std::uint64_t draws;             // the request's number for its draws
 
   /// True if tokens that were written, the last of them just now, end the text.
   bool stops(std::span<const std::int32_t> written) const {
@@ -51,6 +56,11 @@ struct Begun {
 std::unique_ptr<RequestRows> independent_rows(Begun begun);
 /// A beam search.
 std::unique_ptr<RequestRows> beam_rows(Begun begun);
+
+/// Writes as generate() does, but what is drawn depends on the seed of a request in place of its index.
+std::vector<std::vector<GeneratedText>> generate_by_seeds(
+    GeneratorCore& generator, std::span<const GenerationRequest> requests,
+    const GenerationHooks& hooks);
 
 /// The logarithm of the sum of exponentials.
 double log_sum_exp(std::span<const float> logits);

@@ -51,8 +51,12 @@ void check_beams(const GenerationRequest& request) {
 class Schedule {
  public:
   Schedule(DecodingBatch& batch, std::span<const GenerationRequest> requests,
-           const GenerationHooks& hooks)
-      : batch_(batch), requests_(requests), hooks_(hooks), done_(requests.size()) {}
+           const GenerationHooks& hooks, bool by_seeds = false)
+      : batch_(batch),
+        requests_(requests),
+        hooks_(hooks),
+        by_seeds_(by_seeds),
+        done_(requests.size()) {}
 
   std::vector<std::vector<GeneratedText>> run() {
     bool goes_on = true;
@@ -79,7 +83,7 @@ class Schedule {
       if (kept_ + rows_of(request) > batch_.max_rows()) return;
       batch_.add(request.prompt, rows_of(request));
       kept_ += rows_of(request);
-      Begun begun{request, begun_, hooks_, ends_of(request.prompt)};
+      Begun begun{request, begun_, hooks_, ends_of(request.prompt), by_seeds_ ? 0 : begun_};
       active_.push_back({begun_, request.beams.beams > 1 ? beam_rows(std::move(begun))
                                                          : independent_rows(std::move(begun))});
     }
@@ -117,6 +121,7 @@ class Schedule {
   DecodingBatch& batch_;
   std::span<const GenerationRequest> requests_;
   const GenerationHooks& hooks_;
+  const bool by_seeds_;  // draws do not depend on the index of a request
   std::vector<std::vector<GeneratedText>> done_;
   std::vector<Active> active_;
   std::size_t begun_ = 0, told_ = 0;  // requests that began; those given to on_results
@@ -204,9 +209,11 @@ std::vector<std::vector<GeneratedText>> generate(TrainerCore& trainer,
   return generate(batch, fitting, hooks);
 }
 
-std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
-                                                 std::span<const GenerationRequest> requests,
-                                                 const GenerationHooks& hooks) {
+namespace {
+/// Returns requests for a generator, which end where a decoder has no room.
+/// throws    ArgumentError if one cannot be, or needs more rows than are planned
+std::vector<GenerationRequest> fitting_requests(const GeneratorCore& generator,
+                                                std::span<const GenerationRequest> requests) {
   for (const GenerationRequest& request : requests)
     if (const int rows = rows_of(request); rows > generator.plan().max_texts)
       throw ArgumentError(
@@ -214,8 +221,23 @@ std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
                       "Build it with "
                       "more: Generation<{{.rows = {}}}>; or ask for fewer.",
                       rows, generator.plan().max_texts, rows));
-  const std::vector<GenerationRequest> fitting = fitting_requests(generator.plan(), requests);
+  return fitting_requests(generator.plan(), requests);
+}
+}  // namespace
+
+std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
+                                                 std::span<const GenerationRequest> requests,
+                                                 const GenerationHooks& hooks) {
+  const std::vector<GenerationRequest> fitting = fitting_requests(generator, requests);
   return generate(static_cast<DecodingBatch&>(generator), fitting, hooks);
+}
+
+std::vector<std::vector<GeneratedText>> detail::generate_by_seeds(
+    GeneratorCore& generator, std::span<const GenerationRequest> requests,
+    const GenerationHooks& hooks) {
+  const std::vector<GenerationRequest> fitting = fitting_requests(generator, requests);
+  const Emptied emptied{generator};
+  return Schedule(generator, fitting, hooks, true).run();
 }
 
 }  // namespace sinter

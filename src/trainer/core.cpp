@@ -56,6 +56,12 @@ void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
   if (group->decay != ParameterGroup::usual) p.decayed = group->decay == ParameterGroup::always;
 }
 
+/// Bytes that this process takes while evaluations write replies.
+std::int64_t reply_bytes(const RecipeView& recipe) {
+  const PlanView* const plan = recipe.reply_plan();
+  return plan ? plan->memory.total : 0;
+}
+
 /// Joins the world. If another rank fails meanwhile, adds where this one was.
 std::unique_ptr<Communicator> join(const RecipeView& recipe, kernel::Stream& stream,
                                    const World& world) try {
@@ -91,9 +97,12 @@ TrainerCore::TrainerCore(std::shared_ptr<RecipeView> recipe, TrainerSettings set
                   .each = memory.parameters + memory.weights,
                   .beside = beside_.touched});
   // The whole arena is taken at once from a card, and from a limit on what this process maps.
-  require_memory(
-      *recipe_, recipe_->on_host ? mappable_memory() : available_device_memory(),
-      {.what = "the plan needs ", .ranks = ranks, .each = memory.total, .beside = beside_.mapped});
+  require_memory(*recipe_, recipe_->on_host ? mappable_memory() : available_device_memory(),
+                 {.what = "the plan needs ",
+                  .ranks = ranks,
+                  .each = memory.total,
+                  .beside = beside_.mapped,
+                  .replies = reply_bytes(*recipe_)});
   recipe_->reset_state();
   if (settings_.pin) {
     processors_ = processors_for(each * ranks * processes);
@@ -181,7 +190,8 @@ void TrainerCore::require_memory_to_train() {
                     .ranks = ranks_here(),
                     .each = memory.total,
                     .taken = memory.parameters + memory.weights,
-                    .beside = beside_.touched});
+                    .beside = beside_.touched,
+                    .replies = reply_bytes(*recipe_)});
   for (const auto& machine : machines_)
     if (OffloadMemory* offload = machine->parameters().offload()) offload->open();
   memory_suffices_ = true;

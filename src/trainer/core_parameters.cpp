@@ -117,6 +117,33 @@ std::vector<double> TrainerCore::gradient(std::string_view name) const {
   return values;
 }
 
+void TrainerCore::give_weights(TrainerCore& to) const {
+  const Model& model = plan().model;
+  ParameterStore& there = to.machines_[0]->parameters();
+  WholeValues whole(machines_);
+  std::vector<std::byte> converted;
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    const Parameter &p = parameters_[k], &given = to.parameters_[k];
+    const Space from = model.keeps_copy() && !p.frozen ? Space::weights : Space::master;
+    const Element element = machines_[0]->parameters().shape(from, p).element;
+    const StateShape shape = there.shape(Space::master, given);
+    const std::vector<std::byte> values = whole.of(from, p);
+    if (element == shape.element) {
+      there.write(Space::master, given, values.data());
+      continue;
+    }
+    converted.resize(std::size_t(shape.bytes()));
+    with_element(element, [&]<class M>(M) {
+      with_element(shape.element, [&]<class C>(C) {
+        std::transform(reinterpret_cast<const M*>(values.data()),
+                       reinterpret_cast<const M*>(values.data()) + p.size,
+                       reinterpret_cast<C*>(converted.data()), [](M x) { return C(float(x)); });
+      });
+    });
+    there.write(Space::master, given, converted.data());
+  }
+}
+
 std::vector<double> TrainerCore::state(std::string_view name, std::string_view parameter) const {
   const std::span<const Region> regions = plan().model.regions;
   for (int r = 0; r < int(regions.size()); ++r)

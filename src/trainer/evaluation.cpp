@@ -144,10 +144,12 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
       const bool all_have_it = batch.part.is_whole();  // then only one process counts it
       if (!all_have_it || part.rank == 0) sums.add(batch, prediction);
     }
-    if (std::isfinite(found.loss.sum)) replies.add(batch);  // bad weights have no next token
+    replies.add(batch);
     if (on_batch) on_batch(found.loss.count);
   }
-  replies.sum_over_processes();
+  const auto goes_on = [&] { return !stop || !stop(); };
+  const bool are_fine = std::isfinite(found.loss.sum);  // bad weights have no next token
+  if (are_fine && !replies.write(goes_on)) return std::nullopt;
   found.metrics = sums.values(trainer, found.loss, replies);
   return found;
 }

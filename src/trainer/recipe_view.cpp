@@ -58,6 +58,10 @@ bool RecipeView::scores_replies() const {
   return !skips_generation && std::ranges::any_of(metrics, &Metric::is_of_texts);
 }
 
+const PlanView* RecipeView::reply_plan() const {
+  return scores_replies() && reply_generation ? reply_generation()->plan : nullptr;
+}
+
 std::string text_of(const Option& option) {
   return option.read([](const auto& value) { return fmt::format("{}", value); });
 }

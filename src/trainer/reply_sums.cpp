@@ -56,7 +56,7 @@ ReplySums::ReplySums(TrainerCore& trainer, const AnySource& data)
   writing_ = *writing;
   form_ = *std::move(form);
   needed_ = true;
-  together_ = predict_together(trainer);
+  together_ = !trainer.recipe().reply_plan() && predict_together(trainer);
   for (const Metric& metric : metrics_) sums_.emplace_back(metric.text_sums);
 }
 
@@ -67,22 +67,27 @@ void ReplySums::add(const HostBatch& batch) {
   const BatchPart part = are_shared ? batch.part : trainer_.part();  // one writes each reply
   const std::int64_t wanted =
       writing_.examples == 0 ? sequences : std::max<std::int64_t>(0, writing_.examples - seen_);
+  const int last = int(std::min<std::int64_t>(part.end(sequences), wanted));
+  for (int s = part.begin(sequences); s < last; ++s) request(batch, s);
+  seen_ += sequences;
+}
+
+bool ReplySums::write(const std::function<bool()>& goes_on) {
+  if (!needed_) return true;
+  if (!goes_on())
+    return false;  // also where this process has nothing to write, as all are to agree
+  std::optional<std::vector<TokensOfReply>> replies;
   try {
-    write(batch, part.begin(sequences), int(std::min<std::int64_t>(part.end(sequences), wanted)));
+    replies = write_replies(trainer_, requests_, writing_, goes_on);
   } catch (...) {
     trainer_.give_up();
     throw;
   }
-  seen_ += sequences;
-}
-
-void ReplySums::write(const HostBatch& batch, int first, int last) {
-  requests_.clear();
-  references_.clear();
-  for (int s = first; s < last; ++s) request(batch, s);
-  const std::vector<TokensOfReply> replies = write_replies(trainer_, requests_, writing_);
-  if (together_ && trainer_.part().rank != 0) return;  // rank 0 counts them
-  for (std::size_t k = 0; k < replies.size(); ++k) score(replies[k], references_[k]);
+  if (!replies) return false;
+  if (!together_ || trainer_.part().rank == 0)  // else rank 0 counts them
+    for (std::size_t k = 0; k < replies->size(); ++k) score((*replies)[k], references_[k]);
+  sum_over_processes();
+  return true;
 }
 
 /// Adds a request for a reply to a sequence, unless it predicts nothing.

@@ -2,6 +2,7 @@
 // The replies that an evaluation writes, and the sums of the metrics that score them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sinter/data/any_source.hpp"
@@ -20,17 +21,18 @@ class ReplySums {
 
   /// True if all processes write all replies together, so that each needs whole batches.
   bool are_together() const { return together_; }
-  /// Writes replies to the examples of a batch, as far as this process has them and more are wanted.
-  /// throws    what write_replies() throws; other processes then lose this rank
+  /// Notes the examples of a batch, as far as this process has them and more are wanted.
   void add(const HostBatch& batch);
-  /// Adds the sums of all processes.
-  void sum_over_processes();
+  /// Writes replies to these examples, scores them, and adds the sums of all processes. Returns false if
+  /// `goes_on` does, which is asked before each token. All processes get the same answers.
+  /// throws    what write_replies() throws; other processes then lose this rank
+  bool write(const std::function<bool()>& goes_on);
   /// The figure of a metric by its number in the recipe.
   /// requires  it is of texts, and replies are written
   double value(std::size_t metric) const;
 
  private:
-  void write(const HostBatch& batch, int first, int last);
+  void sum_over_processes();
   void request(const HostBatch& batch, int sequence);
   void score(const TokensOfReply& reply, std::vector<std::int32_t>& reference);
 

@@ -57,7 +57,8 @@ kernel::MatmulWorkspace matmul_workspace_of(const PlanView& plan) {
 
 void require_memory(const RecipeView& recipe, AvailableMemory available, const Need& need) {
   const int ranks = need.ranks;
-  if (need.each - need.taken <= (available.bytes - need.beside) / ranks) return;
+  const std::int64_t others = need.beside + need.replies;
+  if (need.each - need.taken <= (available.bytes - others) / ranks) return;
   available.bytes += ranks * need.taken;
   std::string text = need.what;
   if (ranks > 1) text += fmt::format("{} times ", ranks);
@@ -68,7 +69,12 @@ void require_memory(const RecipeView& recipe, AvailableMemory available, const N
         "LibTorch's products take up to {} MiB of that (none with --no-libtorch, or "
         "kernel::do_without_libtorch()). ",
         need.beside >> 20);
-  throw Error(text + way_to_fit(recipe, (available.bytes - need.beside) / ranks));
+  if (need.replies > 0)
+    text += fmt::format(
+        "Another {} are for replies that evaluations write (none with --skip-generation; less with "
+        "fewer rows, as in Evaluate<{{.rows = 4}}>). ",
+        gibibytes(need.replies));
+  throw Error(text + way_to_fit(recipe, (available.bytes - others) / ranks));
 }
 
 }  // namespace sinter::detail

@@ -17,11 +17,12 @@ kernel::MatmulWorkspace matmul_workspace_of(const PlanView& plan);
 
 /// The memory that the ranks of a process need.
 struct Need {
-  const char* what;         ///< beginning of the error message
-  int ranks;                ///< of this process
-  std::int64_t each;        ///< bytes of each of them
-  std::int64_t taken = 0;   ///< bytes of `each` already taken
-  std::int64_t beside = 0;  ///< bytes of the process for the workspace of LibTorch's products
+  const char* what;          ///< beginning of the error message
+  int ranks;                 ///< of this process
+  std::int64_t each;         ///< bytes of each of them
+  std::int64_t taken = 0;    ///< bytes of `each` already taken
+  std::int64_t beside = 0;   ///< bytes of the process for the workspace of LibTorch's products
+  std::int64_t replies = 0;  ///< bytes of the process while evaluations write replies
 };
 
 /// Throws an Error if memory does not suffice. Arenas are mapped without reserve: otherwise only

@@ -2,6 +2,8 @@
 // What an evaluation asks of the room that generates, which is above this one.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,11 +25,16 @@ struct TokensOfReply {
   bool ended = false;                ///< true if a token ended it, false if the limit did
 };
 
-/// Writes a reply for each request. A reply depends on its request alone, not on the others.
-/// requires  if predicting communicates, all processes ask for the same replies at the same time
-/// throws    what generate() throws
-std::vector<TokensOfReply> write_replies(TrainerCore& trainer,
-                                         std::span<const ReplyRequest> requests,
-                                         const ReplyWriting& writing);
+/// Writes a reply for each request, with a copy of the trainer's weights and a key-value cache where the
+/// recipe plans one (RecipeView::reply_plan()), else with the trainer. What is drawn depends on a request
+/// alone, not on the others. `goes_on` is asked before each token, and may be empty; if it returns false,
+/// there are no replies.
+/// requires  all processes call this at the same time; if there is no reply_plan(), and predicting
+///           communicates, with the same requests
+/// throws    what generate() throws, and what GeneratorCore::GeneratorCore() throws of memory
+std::optional<std::vector<TokensOfReply>> write_replies(TrainerCore& trainer,
+                                                        std::span<const ReplyRequest> requests,
+                                                        const ReplyWriting& writing,
+                                                        const std::function<bool()>& goes_on);
 
 }  // namespace sinter::detail

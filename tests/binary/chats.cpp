@@ -126,6 +126,13 @@ TEST_CASE("evaluations write replies and score them, unless a flag skips that") 
   CHECK_FALSE(skipped.contains("exact_match_squad"));
   CHECK(skipped.contains("token_accuracy"));
 
+  const Json told = run({"describe", "--json"}, SINTER_CHATS).json()["replies"];
+  CHECK(told["rows"] == 8);
+  CHECK(told["memory"] > 0);
+  CHECK(fine({"describe"}, SINTER_CHATS)
+            .out.find(" bytes more while evaluations write 8 texts at once\n") !=
+        std::string::npos);
+
   const Words on = data + Words{"--out", out, "--resume"};
   const Ended refused = run(on + Words{"--steps", "160"} + skip, SINTER_CHATS);
   CHECK(refused.code != 0);

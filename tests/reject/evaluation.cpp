@@ -65,3 +65,12 @@ struct Lines {
 };
 }  // namespace acme
 struct mine : Recipe<Small, acme::Lines, Metrics<Bleu>, Evaluate<>> {};
+
+// Must not compile, beams_without_rows: Evaluate: more beams than rows
+// and: raise Evaluate's rows
+struct mine : Recipe<Small, Replies, Metrics<Bleu>, Evaluate<{.rows = 3, .beams = 4}>> {};
+
+// Must not compile, lone_beam: Sinter: options of a policy contradict each other
+// and: without a beam search
+struct mine
+    : Recipe<Small, Replies, Metrics<Bleu>, Evaluate<{.length_penalty = LengthPenalty::wu}>> {};

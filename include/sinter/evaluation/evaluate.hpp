@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/batch/generation.hpp"
 #include "sinter/evaluation/reply_writing.hpp"
 #include "sinter/metric/class_targets.hpp"
 #include "sinter/metric/metric.hpp"
@@ -27,9 +28,17 @@ struct EvaluateOptions {
   int top_k = 0;           ///< draws are from the k likeliest tokens; 0: from all
   double top_p = 1;        ///< draws are from the likeliest tokens that reach this probability
   std::int64_t seed = 0;   ///< of draws
+  int rows = 0;   ///< texts, or hypotheses of beam searches, written at once; 0: as Generation has
+  int beams = 1;  ///< hypotheses of a beam search (BeamOptions); 1 searches none
+  BeamStopping early_stopping = BeamStopping::no;       ///< when a beam search ends
+  LengthPenalty length_penalty = LengthPenalty::power;  ///< what divides scores of hypotheses
+  double length_exponent = 1;  ///< of the penalty: above 0 long replies are favoured, below 0 short
   SINTER_FIELDS((generate), (examples).at_least(0).adjustable(), (tokens).at_least(0).adjustable(),
                 (temperature).above(0).adjustable(), (top_k).at_least(0).adjustable(),
-                (top_p).above(0).at_most(1).adjustable(), (seed).at_least(0).adjustable())
+                (top_p).above(0).at_most(1).adjustable(), (seed).at_least(0).adjustable(),
+                (rows).at_least(0).at_most(4096), (beams).at_least(1).at_most(4096),
+                (early_stopping), (length_penalty),
+                (length_exponent).at_least(-100).at_most(100).adjustable())
 };
 
 namespace detail {
@@ -43,6 +52,26 @@ constexpr bool has_text_metric() {
   return found;
 }
 
+/// True if the beams of the policy P fit into the rows that it has, or that Generation plans.
+template <class R, class P>
+constexpr bool beams_fit() {
+  if constexpr (!requires {
+                  P::options.beams;
+                  P::reply_rows;
+                }) {
+    return true;
+  } else {
+    constexpr int planned = R::template Pick<slot::generation, Generation<>>::options.rows;
+    return P::options.beams <= (P::reply_rows > 0 ? P::reply_rows : planned);
+  }
+}
+template <class R>
+constexpr bool all_beams_fit() {
+  bool fit = true;
+  for_each_policy(typename R::all{}, [&]<hook::WritesReplies P>(P*) { fit &= beams_fit<R, P>(); });
+  return fit;
+}
+
 SINTER_RULE(
     RepliesAreScored, has_text_metric<R>(),
     "Evaluate: none of the recipe's metrics is of texts. Why: nothing would score the replies "
@@ -54,6 +83,11 @@ SINTER_RULE(
     "compares it with the example's own. Fix: data of examples, such as Dialogue, "
     "DialoguePairs, JsonLines, Columns, or Chat whose replies alone are learnt; or leave "
     "Evaluate and the metrics of texts out.");
+SINTER_RULE(
+    BeamsHaveRows, all_beams_fit<R>(),
+    "Evaluate: more beams than rows. Why: each hypothesis of a beam search takes a row of the "
+    "caches, and all of one reply are there at once. Fix: raise Evaluate's rows, or those of "
+    "Generation where Evaluate has none; or take fewer beams.");
 SINTER_RULE(
     RepliesAreWrittenInOrder, !has_objective<R>(),
     "Evaluate: the recipe has an objective that hides tokens. Why: its model learns to fill "
@@ -70,15 +104,18 @@ SINTER_MODEL_RULE(
 /// recipe's metrics of texts score the replies. Evaluate<{.examples = 200}> replies to the first 200,
 /// greedily. A reply ends as the data's replies do, or after `tokens` tokens. The text that it is compared
 /// with is that of the example, as far as the data's limits leave it. Draws of an example depend only on
-/// `seed` and on its number in the set. --skip-generation leaves all this out.
+/// `seed` and on its number in the set. `rows` texts are written at once, through a key-value cache where
+/// the model has one; while they are, a copy of the weights and the caches take memory of their own, as
+/// `describe` says. --skip-generation leaves all this out.
 template <EvaluateOptions O = {}>
 struct Evaluate {
   using slot = slot::evaluation;
   using Options = EvaluateOptions;
-  using rules =
-      RuleList<detail::RepliesAreScored, detail::DataHaveReplies, detail::RepliesAreWrittenInOrder>;
+  using rules = RuleList<detail::RepliesAreScored, detail::DataHaveReplies,
+                         detail::RepliesAreWrittenInOrder, detail::BeamsHaveRows>;
   using model_rules = RuleList<detail::RepliesArePredictable>;
   static constexpr Options options = O;
+  static constexpr int reply_rows = O.rows;  ///< texts at once; 0: as many as Generation plans
 
   static ReplyWriting writes(const Options& o) {
     const bool draws = o.generate == Generate::drawn;
@@ -87,12 +124,21 @@ struct Evaluate {
             .temperature = draws ? o.temperature : 0,
             .top_k = o.top_k,
             .top_p = o.top_p,
-            .seed = std::uint64_t(o.seed)};
+            .seed = std::uint64_t(o.seed),
+            .beams = {o.beams, o.early_stopping, o.length_penalty, o.length_exponent}};
   }
   static constexpr Contradiction contradiction(const Options& o) {
     if (o.generate == Generate::greedy && (o.temperature != 1 || o.top_k != 0 || o.top_p != 1))
       return {"a temperature, top_k or top_p has no effect on replies that are not drawn",
               "leave it out, or set generate to Generate::drawn in the recipe"};
+    const bool is_usual = o.early_stopping == BeamStopping::no &&
+                          o.length_penalty == LengthPenalty::power && o.length_exponent == 1;
+    if (o.beams == 1 && !is_usual)
+      return {"early stopping and a length penalty have no effect without a beam search",
+              "leave them out, or set beams to 2 or more in the recipe"};
+    if (o.length_penalty == LengthPenalty::none && o.length_exponent != 1)
+      return {"without a length penalty, its exponent has no effect",
+              "leave it out, or name a penalty"};
     return {};
   }
 };

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sinter/batch/beams.hpp"
+
 namespace sinter {
 
 namespace slot {
@@ -24,6 +26,7 @@ struct ReplyWriting {
   int top_k = 0;           ///< draws only from the k likeliest tokens; 0: from all
   double top_p = 1;  ///< draws only from the likeliest tokens whose probabilities reach it together
   std::uint64_t seed = 0;  ///< seed of the draws; each example has draws of its own
+  BeamOptions beams{};     ///< by default no beam search
 };
 
 }  // namespace sinter

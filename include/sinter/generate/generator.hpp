@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "sinter/generate/decoding_batch.hpp"
-#include "sinter/recipe/generation_plan.hpp"
 #include "sinter/generate/texts.hpp"
 #include "sinter/trainer/core.hpp"
-#include "sinter/trainer/recipe_of.hpp"
+#include "sinter/trainer/view_of.hpp"
 
 namespace sinter {
 
@@ -80,36 +79,12 @@ std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
                                                  const GenerationHooks& hooks = {});
 
 namespace detail {
-/// The view of the recipe R for a Generator: its plan is that of generation, on one rank.
-template <class R>
-class GenerationOf : public RecipeOf<R> {
- public:
-  GenerationOf() {
-    this->plan = &GenerationPlan<R>::view;
-    this->joins_worlds = false;
-  }
-  int ranks() const override { return 1; }
-  std::vector<Alternative> alternatives() const override { return {}; }
-};
-
-/// Returns the view of the recipe R for a Generator.
-/// requires  continues_texts<R>()
-template <class R>
-std::shared_ptr<RecipeView> generation_view_of() {
-  return std::make_shared<GenerationOf<R>>();
-}
-
 /// Returns the view of the recipe R, with that for a generator if there is one.
 template <class R>
 std::shared_ptr<RecipeView> view_with_generation() {
   std::shared_ptr<RecipeView> view = view_of<R>();
-  constexpr ContinuationFault fault = continuation_fault_of<R>;
-  if constexpr (!fault.what) {
-    view->generation = generation_view_of<R>;
-  } else {
-    view->not_continued = std::string(fault.what);
-    if (*fault.node) view->not_continued += std::string(": ") + fault.unit + "." + fault.node;
-  }
+  view->not_continued = not_continued_by<R>();
+  if constexpr (!continuation_fault_of<R>.what) view->generation = generation_view_of<R>;
   return view;
 }
 }  // namespace detail

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "sinter/data/prompt.hpp"
 #include "sinter/batch/beams.hpp"
+#include "sinter/data/prompt.hpp"
 #include "sinter/generate/decoding_batch.hpp"
 #include "sinter/generate/generation_end.hpp"
 #include "sinter/generate/sampling.hpp"

@@ -295,6 +295,9 @@ concept WritesReplies = requires(const typename P::Options& options) {
 };
 /// writes(options) returns how evaluations write replies to examples (evaluation/reply_writing.hpp).
 SINTER_HOOK(writes, WritesReplies<P>, "static ReplyWriting writes(const Options&)");
+/// `reply_rows` is how many texts, or hypotheses of beam searches, such evaluations write at once; 0:
+/// as many as Generation plans.
+SINTER_VALUE_HOOK(int, reply_rows, 0);
 
 // ---- hooks that assist these, or describe the policy
 
@@ -394,7 +397,7 @@ using ActingHooks =
              hook::loss_scale_hook, hook::after_step_hook, hook::recover_hook,
              hook::after_evaluation_hook, hook::next_batch_hook, hook::batching_hook,
              hook::objective_hook, hook::label_smoothing_hook, hook::class_weights_hook,
-             hook::metrics_hook, hook::early_stop_hook, hook::writes_hook>;
+             hook::metrics_hook, hook::early_stop_hook, hook::writes_hook, hook::reply_rows_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =
     ActingHooks::With<hook::initial_hook, hook::headline_hook, hook::contradiction_hook,

@@ -36,19 +36,23 @@ constexpr Program decode_program(const Model& model) {
   return program;
 }
 
-/// The plan of generation by the recipe R.
-/// requires  continues_texts<R>()
+/// How many texts a Generator of the recipe R continues at once.
 template <class R>
+inline constexpr int generated_rows =
+    R::template Pick<slot::generation, Generation<>>::options.rows;
+
+/// The plan of generation by the recipe R, of up to Texts texts at once.
+/// requires  continues_texts<R>()
+template <class R, int Texts = generated_rows<R>>
 struct GenerationPlan {
   using Planned = typename detail::Planned<R>::type;
   using Training = Traced<Planned, TrainingTrace>;
   using Predicting = Traced<Planned, PredictionTrace>;
-  using Policy = typename R::template Pick<slot::generation, Generation<>>;
 
   static constexpr int context = R::data::context;
   static constexpr bool has_encoder = is_encoder_decoder(Predicting::model);
   static constexpr int other_context = has_encoder ? hook::second_context<typename R::data> : 0;
-  static constexpr int texts = Policy::options.rows;
+  static constexpr int texts = Texts;
   /// How much prefill reads at once. More rows make no product faster; a decoder beside an encoder
   /// begins with a few.
   static constexpr int prefill_texts = std::min(texts, 16);

@@ -199,6 +199,9 @@ class TrainerCore {
   /// Sets a parameter on all ranks, from row-major values.
   /// throws    ArgumentError also if the number of values is not the parameter's size
   void set_parameter(std::string_view name, std::span<const double> values);
+  /// Copies the weights as layers read them to a trainer for generation, of the same model. If ranks are
+  /// processes, all do so at the same time.
+  void give_weights(TrainerCore& to) const;
   /// Returns a copy of the last step's gradient, before clipping and without the loss scale.
   std::vector<double> gradient(std::string_view name) const;
 

@@ -22,8 +22,10 @@ struct Evaluation {
 };
 
 /// Evaluates the rest of a source, predicts each of its batches if the recipe has metrics of classes, and
-/// writes replies to its examples if it has metrics of texts (Evaluate). If ranks are processes, each reads its part, and all get the same result.
-///   stop      asked before each batch; if it returns true, there is no result
+/// then writes replies to its examples if it has metrics of texts (Evaluate). If ranks are processes, each
+/// reads its part, and all get the same result.
+///   stop      asked before each batch, and before each token of the replies; if it returns true, there
+///             is no result
 ///   on_batch  called after each batch with the number of predictions so far
 std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
                                        const std::function<bool()>& stop = {},

@@ -318,11 +318,4 @@ class RecipeOf : public RecipeView {
   }
 };
 
-/// Returns the recipe R without its type, with the options of its type.
-/// requires  R is ready()
-template <class R>
-std::shared_ptr<RecipeView> view_of() {
-  return std::make_shared<RecipeOf<R>>();
-}
-
 }  // namespace sinter::detail

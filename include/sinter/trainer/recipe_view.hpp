@@ -44,6 +44,9 @@ class RecipeView {
   /// Makes this recipe's view for a generator (generator.hpp). Null if its model does not continue
   /// texts with a cache, or if the program does not generate; `not_continued` then says why.
   std::shared_ptr<RecipeView> (*generation)() = nullptr;
+  /// Makes the view for the generator by which evaluations write replies. Null if they write none, or
+  /// if the model does not continue texts with a cache; `not_continued` then says why.
+  std::shared_ptr<RecipeView> (*reply_generation)() = nullptr;
   std::string not_continued;
   std::optional<LoraOptions> lora;     ///< of the adapters, if the recipe has Lora
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches
@@ -72,6 +75,8 @@ class RecipeView {
 
   /// True if evaluations write replies and score them.
   bool scores_replies() const;
+  /// The plan of the generator by which evaluations write replies; null if they write none, or without one.
+  const PlanView* reply_plan() const;
   /// True if an evaluation counts the predictions that are right (Loss::right).
   bool counts_right() const;
 

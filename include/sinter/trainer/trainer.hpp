@@ -2,7 +2,7 @@
 // The trainer of a recipe, for your own program.
 #pragma once
 #include "sinter/trainer/core.hpp"
-#include "sinter/trainer/recipe_of.hpp"
+#include "sinter/trainer/view_of.hpp"
 
 namespace sinter {
 
