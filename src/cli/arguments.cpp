@@ -86,9 +86,8 @@ class Parser {
     app.allow_extras();
     for (const Flag& flag : all_flags())
       if (flag.of(verb)) add(flag);
-    if (!row_of(verb).takes_options) return;
     for (const Option& option : recipe.options)
-      if (option.adjustable) add(option);
+      if (option.adjustable && takes_options_of(verb, option.slot)) add(option);
   }
 
   Parsed parse(std::vector<std::string> words) {

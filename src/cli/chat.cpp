@@ -8,6 +8,7 @@
 #include "cli/conversation.hpp"
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
+#include "cli/resume.hpp"
 #include "cli/signals.hpp"
 #include "cli/text_writer.hpp"
 #include "cli/tokenizer.hpp"
@@ -153,6 +154,7 @@ int chat(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
   require_tokenizer_is_used(*recipe, a);
   require_special_tokens_are_put(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
+  if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
   if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
   const Asking asking(recipe, a);
   const Turns turns = turns_of(asking, *recipe);

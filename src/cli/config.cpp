@@ -191,7 +191,8 @@ class Reader {
   void add(const std::string& key, const Json& value) {
     const std::string name = flag_of(key);
     const Flag* const flag = flag_of_verb(name);
-    const Option* const option = row_of(verb).takes_options ? find_option(recipe, name) : nullptr;
+    const Option* option = find_option(recipe, name);
+    if (option && !takes_options_of(verb, option->slot)) option = nullptr;
     if (!flag && !option && value.is_object() && !value.empty()) {  // {"optimizer": {"lr": …}}
       for (const auto& [inner, one] : value.items()) add(key + "." + inner, one);
       return;
@@ -259,8 +260,9 @@ Json config_of(const RecipeView& recipe, const Arguments& a) {
       value = value_of(flag, nullptr);
     }
   }
-  if (row_of(a.verb).takes_options)
-    for (const Option& option : recipe.options) config[option.dotted()] = option_value(option);
+  for (const Option& option : recipe.options)
+    if (row_of(a.verb).takes_options || a.given.contains("--" + option.dotted()))
+      config[option.dotted()] = option_value(option);
   return config;
 }
 

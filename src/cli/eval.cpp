@@ -8,6 +8,7 @@
 #include "cli/eval_progress.hpp"
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
+#include "cli/resume.hpp"
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
 #include "files/json_number.hpp"
@@ -72,6 +73,7 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty() || a.held_out, "--data PATH...", a.verb);
   require_class_order(*recipe, *a.weights);
+  if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
   OpenedData data = a.held_out ? open_held_out_data(*recipe, a) : open_evaluation_data(*recipe, a);
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe->data.unit;

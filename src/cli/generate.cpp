@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
+#include "cli/resume.hpp"
 #include "cli/text_writer.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
@@ -78,6 +79,7 @@ void check_flags(const RecipeView& recipe, const Arguments& a) {
 int generate(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
   Arguments a = given;
   check_flags(*recipe, a);
+  if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
   if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
   const Asking asking(recipe, a);
   std::vector<AskedLine> lines;

@@ -6,6 +6,7 @@
 #include "cli/class_order.hpp"
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
+#include "cli/resume.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
@@ -150,6 +151,7 @@ int predict(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
   const QuestionForm form = form_of(*recipe);
   std::optional<Tokenizer> tokenizer;
   if (a.text) {
+    if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
     if (const std::string taken = take_over_tokenizer(*recipe, a); !a.quiet) note_lines(taken);
     tokenizer = tokenizer_of_model(*recipe, a);
   }

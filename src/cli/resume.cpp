@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "files/json.hpp"
+#include "files/manifest.hpp"
+#include "sinter/files/weights.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter::detail::cli {
@@ -32,6 +34,28 @@ std::string take_options(const SavedState& saved, RecipeView& recipe, const Argu
                          text_of(option), before);
   }
   return notes;
+}
+
+/// What the trainer of a run's weights was, if a manifest says it. Loading the weights reports those
+/// that are missing or damaged.
+std::optional<SavedState> state_of(const std::string& weights) {
+  try {
+    const WeightsSource source = resolve_weights(weights);
+    if (source.kind != WeightsSource::Kind::checkpoint) return std::nullopt;
+    return read_state(read_manifest(source.path, Links::followed).info, source.path.string());
+  } catch (const FileError&) {
+    return std::nullopt;
+  }
+}
+
+/// True if a run's policy of a slot is the recipe's, too.
+bool is_shared(std::string_view slot, const SavedState& saved, const RecipeView& recipe) {
+  const auto of_slot = [&](const std::string& policy) {
+    return std::string_view(policy).substr(0, policy.find(':')) == slot;
+  };
+  const auto then = std::ranges::find_if(saved.policies, of_slot),
+             now = std::ranges::find_if(recipe.policies, of_slot);
+  return then != saved.policies.end() && now != recipe.policies.end() && *then == *now;
 }
 
 FileError not_as_written(const CheckpointReader& checkpoint, const char* why) {
@@ -67,6 +91,39 @@ std::string take_over(const CheckpointReader& checkpoint, RecipeView& recipe,
   throw not_as_written(checkpoint, error.what());
 } catch (const Json::exception& error) {
   throw not_as_written(checkpoint, error.what());
+}
+
+std::string take_over_options_of_run(RecipeView& recipe, const Arguments& arguments) {
+  const std::optional<SavedState> saved = state_of(*arguments.weights);
+  if (!saved) return "";
+  std::string taken, kept;
+  for (const Option& option : recipe.options) {
+    if (!takes_options_of(arguments.verb, option.slot) || !option.adjustable ||
+        !is_shared(option.slot, *saved, recipe))
+      continue;
+    const auto then = std::ranges::find(saved->options, option.dotted(),
+                                        [](const auto& entry) { return entry.first; });
+    if (then == saved->options.end() || option_value(option).dump() == then->second) continue;
+    const std::string now = text_of(option);
+    if (std::ranges::find(arguments.options, option.dotted()) != arguments.options.end()) {
+      kept += fmt::format("{}{} is {} (the run had {})", kept.empty() ? "" : ", ", option.dotted(),
+                          now, printable(then->second));
+      continue;
+    }
+    try {
+      set_option_value(option, Json::parse(then->second));
+    } catch (const std::exception& error) {
+      throw FileError(fmt::format(
+          "{}: its manifest says that {} is {}, which is no value of it ({}). Give --{} another.",
+          *arguments.weights, option.dotted(), printable(then->second), error.what(),
+          option.dotted()));
+    }
+    taken += fmt::format("{}{} is {} (the recipe says {})", taken.empty() ? "" : ", ",
+                         option.dotted(), text_of(option), now);
+  }
+  check_options(recipe);
+  return (taken.empty() ? "" : taken + ", as in the run.\n") +
+         (kept.empty() ? "" : kept + ", as given.\n");
 }
 
 }  // namespace sinter::detail::cli

@@ -21,7 +21,7 @@ std::string flag_name(std::string_view target) {
 
 bool can_set(const std::string& name, Verb verb, const RecipeView& recipe) {
   if (const Option* option = find_option(recipe, name))
-    return option->adjustable && row_of(verb).takes_options;
+    return option->adjustable && takes_options_of(verb, option->slot);
   return std::ranges::any_of(all_flags(),
                              [&](const Flag& f) { return f.name == name && f.of(verb) && !f.old; });
 }
@@ -52,7 +52,8 @@ std::string why_not(const std::string& typed, const std::string& name, Verb verb
   if (const Option* option = find_option(recipe, name)) {
     if (option->adjustable)
       return fmt::format("{} is a flag of {}, not of {}.", what,
-                         verbs_with([](Verb v) { return row_of(v).takes_options; }), name_of(verb));
+                         verbs_with([&](Verb v) { return takes_options_of(v, option->slot); }),
+                         name_of(verb));
     if (!option->why_fixed.empty())
       return fmt::format(
           "{} is no flag of this recipe: {}. Leave it out, or change the recipe's file and build "
@@ -111,9 +112,9 @@ std::string nearest_flag(std::string_view typed, Verb verb, const RecipeView& re
   consider("--help", "--help");
   for (const Flag& flag : all_flags())
     if (flag.of(verb) && !flag.old) consider(std::string(flag.name), std::string(flag.name));
-  if (row_of(verb).takes_options)
-    for (const Option& option : recipe.options)
-      if (option.adjustable) consider("--" + option.dotted(), "--" + option.dotted());
+  for (const Option& option : recipe.options)
+    if (option.adjustable && takes_options_of(verb, option.slot))
+      consider("--" + option.dotted(), "--" + option.dotted());
   for (const auto& [name, words] : accepted_words(verb, recipe))
     for (const std::string& word : words) consider(word, name);
   return std::get<std::string>(best);

@@ -22,7 +22,7 @@ namespace sinter::detail::cli {
     "--average --skip-generation --threads N --pin --scratch FOLDER --rank-timeout SECONDS "     \
     "--no-libtorch --tokenizer PATH --special-tokens WORD --config FILE --print-config "         \
     "--json --quiet",                                                                            \
-    .needs = Needs::data, .has_ranks = true)                                                     \
+    .needs = Needs::data, .has_ranks = true, .options_of = "data evaluation")                    \
   X(generate, "generate", generate, "continue a text, or each of a file",                        \
     "--seed N --weights PATH --adapter FOLDER --average --threads N --scratch FOLDER "           \
     "--no-libtorch --tokenizer PATH --special-tokens WORD --prompt TEXT --file FILE --rows N "   \
@@ -32,7 +32,7 @@ namespace sinter::detail::cli {
     "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N --results N "       \
     "--early-stopping WORD --length-penalty X --length-penalty-by WORD --config FILE "           \
     "--print-config --json --quiet",                                                             \
-    .needs = Needs::tokenizer)                                                                   \
+    .needs = Needs::tokenizer, .options_of = "data")                                             \
   X(chat, "chat", chat, "talk with a model that learnt replies",                                 \
     "--seed N --weights PATH --adapter FOLDER --average --threads N --scratch FOLDER "           \
     "--no-libtorch --tokenizer PATH --special-tokens WORD --tokens N --temperature T "           \
@@ -41,11 +41,12 @@ namespace sinter::detail::cli {
     "--no-repeat-written-ngram-size N --no-repeat-prompt-ngram-size N --min-tokens N "           \
     "--stop TEXT... --beams N --early-stopping WORD --length-penalty X "                         \
     "--length-penalty-by WORD --config FILE --print-config --quiet",                             \
-    .needs = Needs::tokenizer)                                                                   \
+    .needs = Needs::tokenizer, .options_of = "data")                                             \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
     "--weights PATH --adapter FOLDER --average --threads N --pin --scratch FOLDER "              \
     "--no-libtorch --tokenizer PATH --special-tokens WORD --text FILE --ids FILE "               \
-    "--config FILE --print-config --json --quiet")                                               \
+    "--config FILE --print-config --json --quiet",                                               \
+    .options_of = "data")                                                                        \
   X(describe, "describe", describe,                                                              \
     "print the recipe and its plan: memory, FLOPs, options, program",                            \
     "--weights PATH --threads N --scratch FOLDER --no-libtorch --world N "                       \
@@ -83,9 +84,11 @@ struct VerbRow {
   std::string_view name, summary, flags;
   Needs needs = Needs::nothing;
   bool has_ranks = false;      // a launcher may start it as several processes
-  bool takes_options = false;  // policy options, as flags
+  bool takes_options = false;  // all policies' options, as flags
   bool on_host = false;        // computes on the CPU for every recipe
-  std::string_view words{};    // arguments without a flag, as the usage shows them
+  /// Slots whose policies' options are flags, with blanks between, where not all are.
+  std::string_view options_of{};
+  std::string_view words{};  // arguments without a flag, as the usage shows them
 };
 
 inline constexpr VerbRow verb_rows[] = {
@@ -97,5 +100,16 @@ inline constexpr VerbRow verb_rows[] = {
 
 constexpr const VerbRow& row_of(Verb verb) { return verb_rows[std::size_t(verb)]; }
 constexpr std::string_view name_of(Verb verb) { return row_of(verb).name; }
+
+/// True if the options of a slot's policy are flags of a verb.
+constexpr bool takes_options_of(Verb verb, std::string_view slot) {
+  if (row_of(verb).takes_options) return true;
+  for (std::string_view rest = row_of(verb).options_of; !rest.empty();) {
+    const std::size_t end = rest.find(' ');
+    if (rest.substr(0, end) == slot) return true;
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return false;
+}
 
 }  // namespace sinter::detail::cli

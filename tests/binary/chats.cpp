@@ -151,4 +151,60 @@ TEST_CASE("evaluations write replies and score them, unless a flag skips that") 
   CHECK(nothing.says("--skip-generation is nothing to eval"));
 }
 
+/// Dialogues of three turns, whose last repeats the first.
+std::string dialogues(int count) {
+  std::string lines;
+  for (int k = 0; k < count; ++k) {
+    const std::string one(1, char('a' + k % 20)), two(1, char('b' + k % 7));
+    Json turns = Json::array();
+    for (const std::string& text : {one, two, one}) turns.push_back(Json::array({"A", text}));
+    lines += Json{{"turns", turns}}.dump() + "\n";
+  }
+  return lines;
+}
+
+TEST_CASE("weights of a run are read with the options of its data, unless a flag gives others") {
+  Scratch scratch;
+  const std::string file = write(scratch / "a.jsonl", dialogues(60)), out = scratch / "run";
+  fine({"train", "--data", file, "--steps", "40", "--data.history", "1", "--out", out, "--quiet"},
+       SINTER_REPLIES);
+  const std::string taken = "note: data.history is 1 (the recipe says 0), as in the run.";
+  const Words history{"--data.history"};
+  const auto by = [&](const Words& words, const Words& more) {
+    return fine(words + Words{"--weights", out, "--json"} + more, SINTER_REPLIES);
+  };
+  for (const Words& words :
+       {Words{"eval", "--data", file},
+        Words{"generate", "--prompt", "a\nb", "--temperature", "1", "--tokens", "9"}}) {
+    const Ended plain = by(words, {}), same = by(words, history + Words{"1"}),
+                other = by(words, history + Words{"0"});
+    CHECK_MESSAGE(plain.says(taken), plain.err);
+    CHECK(!same.says("data.history"));
+    CHECK(other.says("data.history is 0 (the run had 1), as given."));
+    CHECK(plain.out == same.out);
+    CHECK(plain.out != other.out);
+  }
+  CHECK(fine({"generate", "--help"}, SINTER_REPLIES).out.find("--data.history") !=
+        std::string::npos);
+  check_refused(
+      run({"eval", "--data", file, "--weights", out, "--optimizer.lr", "1"}, SINTER_REPLIES), 2,
+      "--optimizer.lr is a flag of train and describe, not of eval.");
+  const std::string said = write(scratch / "said", "hello\n");
+  CHECK(talk(out, said, {"--tokens", "4"}, SINTER_REPLIES).says(taken));
+  CHECK(!talk(out, said, {"--tokens", "4", "--quiet"}, SINTER_REPLIES).says("data.history"));
+
+  // Those of evaluations are for eval alone; weights that are of no run have none.
+  const std::string asked = write(scratch / "b.jsonl", conversations(60)),
+                    evaluated = scratch / "chats";
+  fine({"train", "--data", asked, "--steps", "4", "--evaluation.tokens", "3", "--out", evaluated},
+       SINTER_CHATS);
+  const std::string tokens = "evaluation.tokens is 3 (the recipe says 0), as in the run.";
+  CHECK(fine({"eval", "--data", asked, "--weights", evaluated}, SINTER_CHATS).says(tokens));
+  CHECK(!fine({"generate", "--prompt", "up", "--weights", evaluated}, SINTER_CHATS)
+             .says("evaluation."));
+  fine({"export", "--weights", out, "--out", scratch / "hf"}, SINTER_REPLIES);
+  CHECK(!fine({"eval", "--data", file, "--weights", scratch / "hf"}, SINTER_REPLIES)
+             .says("data.history"));
+}
+
 }  // namespace sinter::detail::testing::chats_tests
