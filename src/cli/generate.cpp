@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
 #include "cli/resume.hpp"
+#include "cli/signals.hpp"
 #include "cli/text_writer.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
@@ -50,18 +52,45 @@ void print_results(const Asked& asked, const std::vector<GeneratedText>& results
   }
 }
 
-/// Writes one text, and shows it as it is written.
-void write_shown(TextWriter& writer, const Asked& asked, const Tokenizer& tokenizer) {
+/// True if a signal has ended a text before its end.
+bool is_cut(const std::vector<GeneratedText>& results) {
+  return std::ranges::any_of(
+      results, [](const GeneratedText& text) { return text.end == GenerationEnd::cancelled; });
+}
+
+/// Writes one text, and shows it as it is written. Returns false if a signal has cut it.
+bool write_shown(TextWriter& writer, const Asked& asked, const Tokenizer& tokenizer) {
   print_result(shown_prompt(asked));
   Writing writing(tokenizer, asked.request.prompt, asked.sampling.stops);
-  writer.write({&asked.request, 1}, {.on_token = [&](const WrittenToken& written) {
-                 if (const std::string piece = writing.add(written.token); !piece.empty())
-                   print_result(piece);
-                 return true;
-               }});
+  const auto results =
+      writer.write({&asked.request, 1},
+                   {.on_token =
+                        [&](const WrittenToken& written) {
+                          if (const std::string piece = writing.add(written.token); !piece.empty())
+                            print_result(piece);
+                          return true;
+                        },
+                    .goes_on = no_signal_came});
   print_result(writing.end());
   if (!writing.text().ends_with('\n')) print_result("\n");
+  return !is_cut(results.front());
 }
+
+/// Writes the texts behind one prompt. Returns false if a signal has cut any.
+bool write_all(TextWriter& writer, const Asked& asked, const Tokenizer& tokenizer, bool json) {
+  if (!json && asked.request.results == 1 && asked.request.beams.beams == 1)
+    return write_shown(writer, asked, tokenizer);
+  const auto results = writer.write({&asked.request, 1}, {.goes_on = no_signal_came}).front();
+  if (json) {
+    print_result(json_text(asked, results, tokenizer));
+  } else {
+    print_results(asked, results, tokenizer);
+  }
+  return !is_cut(results);
+}
+
+/// The exit code of a shell for a process that a signal has ended.
+int exit_by_signal() { return 128 + first_stop_signal(); }
 
 void check_flags(const RecipeView& recipe, const Arguments& a) {
   require_data(recipe, a.verb);
@@ -91,25 +120,13 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
     if (!a.quiet) note_lines(asking.cut_text(asked.request.prompt));
   }
   TextWriter writer(std::move(recipe), a);
-  if (a.file) {
-    answer_lines(writer, lines, asking, a);
-    return exit_done;
-  }
+  catch_end_signals();  // before this a signal just ends the program
+  if (a.file) return answer_lines(writer, lines, asking, a) ? exit_done : exit_by_signal();
   if (!a.quiet) {
     for (const std::string& note : asked.sampling.notes) note_lines(note + "\n");
     note_lines(asked.sampling.text() + "\n");
   }
-  if (!a.json && asked.request.results == 1 && asked.request.beams.beams == 1) {
-    write_shown(writer, asked, asking.tokenizer());
-    return exit_done;
-  }
-  const auto results = writer.write({&asked.request, 1}).front();
-  if (a.json) {
-    print_result(json_text(asked, results, asking.tokenizer()));
-  } else {
-    print_results(asked, results, asking.tokenizer());
-  }
-  return exit_done;
+  return write_all(writer, asked, asking.tokenizer(), a.json) ? exit_done : exit_by_signal();
 }
 
 }  // namespace sinter::detail::cli

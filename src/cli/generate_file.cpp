@@ -7,6 +7,7 @@
 #include "cli/eval_progress.hpp"
 #include "cli/output.hpp"
 #include "cli/questions.hpp"
+#include "cli/signals.hpp"
 #include "cli/text_writer.hpp"
 #include "cli/verbs.hpp"
 #include "cli/writing.hpp"
@@ -82,7 +83,7 @@ std::vector<AskedLine> ask_lines(const Asking& asking, const Arguments& a) {
   return lines;
 }
 
-void answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const Asking& asking,
+bool answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const Asking& asking,
                   const Arguments& a) {
   if (!a.quiet) note_lines(lines.front().asked.sampling.text() + "\n");
   std::vector<GenerationRequest> requests;
@@ -90,11 +91,19 @@ void answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const
   EvalProgress progress(a.quiet ? nullptr : stderr, std::int64_t(lines.size()),
                         EvalProgress::Clock::now(), "written");
   GenerationHooks hooks;
+  std::size_t answered = 0;
   hooks.on_results = [&](std::size_t at, const std::vector<GeneratedText>& results) {
     print_result(answer_to(lines[at], results, asking.tokenizer()));
-    progress.at(std::int64_t(at) + 1);
+    answered = at + 1;
+    progress.at(std::int64_t(answered));
   };
+  hooks.goes_on = no_signal_came;
   writer.write(requests, hooks);
+  if (answered == lines.size()) return true;
+  if (!a.quiet)
+    note_lines(
+        fmt::format("a signal came: {} of {} lines are answered.\n", answered, lines.size()));
+  return false;
 }
 
 }  // namespace sinter::detail::cli

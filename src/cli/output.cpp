@@ -68,9 +68,11 @@ void prepare_standard_streams() {
 void print_result(std::string_view text) {
   const int before = stop_signals();
   while (!text.empty()) {
-    if (stop_signals() != before)
-      throw Error("A signal came while standard output waited for its reader.");
-    if (!has_room(STDOUT_FILENO, 100)) continue;
+    if (!has_room(STDOUT_FILENO, 100)) {
+      if (stop_signals() != before && !has_room(STDOUT_FILENO, 0))
+        throw Error("A signal came while standard output waited for its reader.");
+      continue;
+    }
     const ssize_t put =
         ::write(STDOUT_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
     if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;

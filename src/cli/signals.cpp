@@ -11,12 +11,14 @@ namespace {
 
 constexpr int exit_interrupted = 128 + SIGINT;
 
-std::atomic<int> asked{0}, interrupts{0};
+std::atomic<int> asked{0}, first{0}, interrupts{0};
 static_assert(std::atomic<int>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);  // so that a handler may count
 
 void on_stop(int signal) {
   if (signal == SIGINT && ++interrupts > 1) ::_exit(exit_interrupted);
+  int none = 0;
+  first.compare_exchange_strong(none, signal);
   ++asked;
 }
 
@@ -48,6 +50,13 @@ void catch_stop_signals() {
   if (!is_ignored(SIGHUP)) handle(SIGHUP, on_stop);
   handle(SIGPIPE, SIG_IGN);
 }
+
+void catch_end_signals() {
+  for (int signal : {SIGINT, SIGTERM}) handle(signal, on_stop);
+  if (!is_ignored(SIGHUP)) handle(SIGHUP, on_stop);
+}
+
+int first_stop_signal() { return first; }
 
 int stop_signals() { return asked; }
 

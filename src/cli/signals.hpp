@@ -11,8 +11,18 @@ namespace sinter::detail::cli {
 /// to the binary, as a library should not touch signals.
 void catch_stop_signals();
 
+/// Makes SIGINT, SIGTERM and SIGHUP ask the text that is being written to stop, in the same way. A
+/// second SIGINT ends the process at once with the code 130.
+void catch_end_signals();
+
+/// Returns the first signal that has asked to stop; 0 if none has.
+int first_stop_signal();
+
 /// Returns the number of signals that have asked to stop.
 int stop_signals();
+
+/// True until a signal has asked to stop.
+inline bool no_signal_came() { return stop_signals() == 0; }
 
 /// Makes SIGINT end the process with the code 130, but where CountedInterrupts counts it.
 void catch_interrupts();

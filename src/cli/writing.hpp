@@ -87,8 +87,8 @@ struct AskedLine {
 /// Reads all lines that are not blank.
 /// throws    FileError that names the file and the line if one has no prompt for the model
 std::vector<AskedLine> ask_lines(const Asking& asking, const Arguments& arguments);
-/// Writes an answer to each line, on standard output.
-void answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const Asking& asking,
+/// Writes an answer to each line, on standard output. Returns false if a signal came before the last.
+bool answer_lines(TextWriter& writer, const std::vector<AskedLine>& lines, const Asking& asking,
                   const Arguments& arguments);
 
 }  // namespace sinter::detail::cli

@@ -155,4 +155,68 @@ TEST_CASE("a stop ends each of several texts, and is cut off") {
     CHECK(result["text"].get<std::string>().find(stop) == std::string::npos);
 }
 
+/// A process of generate whose notes go to a file, and that has begun to write.
+class Writes {
+  Scratch place;
+
+ public:
+  Process process;
+  explicit Writes(const Words& words, const std::string& out = "")
+      : process(
+            "/bin/sh",
+            Words{"-c", "exec \"$0\" \"$@\" 2> '" + (place / "notes") + "'", SINTER_SMALL} + words,
+            "", out) {
+    REQUIRE(wait_for([&] { return notes().find("temperature ") != std::string::npos; }));
+  }
+  std::string notes() const { return content(place / "notes"); }
+};
+
+TEST_CASE("a signal ends a text behind the token at hand, with the code of a shell") {
+  Scratch scratch;
+  const Words words{"generate",      "--weights", fresh(scratch), "--prompt",  "the ",
+                    "--temperature", "1",         "--tokens",     "1000000000"};
+  for (const int number : {SIGINT, SIGTERM}) {
+    const std::string out = scratch / "text";
+    Writes text(words, out);
+    REQUIRE(wait_for([&] { return content(out).size() > 100; }));
+    text.process.signal(number);
+    CHECK(text.process.wait().code == 128 + number);
+    CHECK(content(out).starts_with("the "));
+    CHECK(content(out).ends_with("\n"));
+    fs::remove(out);
+
+    Writes json(words + Words{"--json"});
+    json.process.signal(number);
+    const Ended ended = json.process.wait();
+    CHECK(ended.code == 128 + number);
+    const std::vector<Json> lines = lines_of(ended.out);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0]["finish_reason"] == "cancelled");
+    CHECK(lines[0]["tokens"] == lines[0]["token_ids"].size());
+  }
+}
+
+TEST_CASE("a signal leaves whole lines of the answers to a file") {
+  Scratch scratch;
+  const int asked = 4000;
+  std::string lines;
+  for (int k = 0; k < asked; ++k) lines += Json{{"prompt", "the "}, {"id", k}}.dump() + "\n";
+  const std::string out = scratch / "answers";
+  Writes file({"generate", "--weights", fresh(scratch), "--tokens", "300", "--file",
+               write(scratch / "asked", lines)},
+              out);
+  REQUIRE(wait_for([&] { return content(out).size() > 100; }));
+  file.process.signal(SIGTERM);
+  CHECK(file.process.wait().code == 128 + SIGTERM);
+  CHECK(content(out).ends_with("}\n"));
+  const std::vector<Json> answers = lines_of(content(out));
+  REQUIRE(answers.size() < asked);
+  for (std::size_t k = 0; k < answers.size(); ++k) {
+    CHECK(answers[k]["id"] == k);
+    CHECK(answers[k]["tokens"] == 300);
+  }
+  CHECK(file.notes().find("a signal came: " + std::to_string(answers.size()) + " of 4000 lines") !=
+        std::string::npos);
+}
+
 }  // namespace sinter::detail::testing::generating_tests
