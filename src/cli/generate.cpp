@@ -103,6 +103,20 @@ void check_flags(const RecipeView& recipe, const Arguments& a) {
     throw UsageError("--rows says how many texts of --file are written at once. Leave it out.");
 }
 
+/// Refuses --rows that have no room for the beams or results of a line.
+void require_rows(const Arguments& a, const std::vector<AskedLine>& lines) {
+  if (!a.rows) return;
+  for (const AskedLine& line : lines)
+    if (const int needed = rows_of(line.asked.request); needed > *a.rows) {
+      const bool beams = line.asked.request.beams.beams > 1;
+      throw UsageError(fmt::format(
+          "--rows {}: a prompt with {} {} needs {} rows at once. Give --rows {} or more, or fewer "
+          "{}.",
+          *a.rows, needed, beams ? "beams" : "results", needed, needed,
+          beams ? "--beams" : "--results"));
+    }
+}
+
 }  // namespace
 
 int generate(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
@@ -115,6 +129,7 @@ int generate(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
   Asked asked;
   if (a.file) {
     lines = ask_lines(asking, a);
+    require_rows(a, lines);
   } else {
     asked = asking.ask(a.prompt);
     if (!a.quiet) note_lines(asking.cut_text(asked.request.prompt));

@@ -70,7 +70,7 @@ std::vector<AskedLine> ask_lines(const Asking& asking, const Arguments& a) {
     } catch (const UsageError&) {
       throw;
     } catch (const JsonError& error) {
-      throw FileError(fmt::format("{}: {}. {}", place, error.what(), form));
+      throw FileError(fmt::format("{}: {}. {}", place, fault_of_line(error), form));
     } catch (const Error& error) {
       throw FileError(fmt::format("{}: {}", place, error.what()));
     }

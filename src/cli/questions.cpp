@@ -93,6 +93,14 @@ std::vector<float> values_in(const nlohmann::json& list, const QuestionForm& for
 
 }  // namespace
 
+std::string fault_of_line(const JsonError& error) {
+  constexpr std::string_view place = "parse error at line 1, column ";
+  const std::string_view text = error.what();
+  const std::size_t at = text.find(place);
+  if (at == text.npos) return std::string(text);
+  return fmt::format("it is no JSON, at column {}", text.substr(at + place.size()));
+}
+
 bool LinesOfFile::read_more() {
   buffer_.erase(0, passed_);
   passed_ = 0;
@@ -246,7 +254,8 @@ std::int64_t Questions::next(HostBatch& batch) {
     throw FileError(fmt::format("{}: {}.{}", place(lines_.number()), bad.what(),
                                 encode_ ? "" : " " + expected()));
   } catch (const JsonError& error) {
-    throw FileError(fmt::format("{}: {}. {}", place(lines_.number()), error.what(), expected()));
+    throw FileError(
+        fmt::format("{}: {}. {}", place(lines_.number()), fault_of_line(error), expected()));
   } catch (const Error& error) {
     throw FileError(fmt::format("{}: {}", place(lines_.number()), error.what()));
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/input.hpp"
+#include "files/json.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/data/prompt.hpp"
 
@@ -38,6 +39,9 @@ class LinesOfFile {
   std::size_t passed_ = 0;  // start of the next line in the buffer
   std::int64_t number_ = 0;
 };
+
+/// What is wrong with the JSON of a line. Its column is that of the line.
+std::string fault_of_line(const JsonError& error);
 
 /// A word of a question whose words each have a class.
 struct AskedWord {

@@ -77,8 +77,13 @@ Asking::Asking(std::shared_ptr<RecipeView> recipe, const Arguments& arguments)
 Asked Asking::ask(const std::string& text) const {
   Asked asked{text, {.prompt = recipe_->prompt(tokenizer_, text)}, {}};
   GenerationRequest& request = asked.request;
-  set_ends(request.prompt, *recipe_, arguments_, origin_);
+  if (request.prompt.tokens.empty())
+    throw ArgumentError(
+        "The prompt is empty, and the model's tokenizer puts no token before a text, so there is "
+        "nothing to continue. Give a prompt of at least one token, such as --prompt 'The '.");
+  std::vector<std::string> notes = set_ends(request.prompt, *recipe_, arguments_, origin_);
   asked.sampling = sampling_by(flags_, generation_, request.prompt, recipe_->plan->vocabulary);
+  std::ranges::move(notes, std::back_inserter(asked.sampling.notes));
   request.tokens = asked.sampling.tokens;
   if (request.prompt.reply > 0)
     request.tokens = std::min<std::int64_t>(request.tokens, request.prompt.reply);

@@ -44,8 +44,7 @@ RecipeView::RecipeView() = default;
 RecipeView::~RecipeView() = default;
 
 Prompt RecipeView::prompt(const Tokenizer& tokenizer, std::string_view text) const {
-  const bool is_empty = text.empty() && tokenizer.before.empty();
-  Prompt prompt{.tokens = tokenizer.encode(is_empty ? "\n" : text)};
+  Prompt prompt{.tokens = tokenizer.encode(text)};
   prompt.tokens.insert(prompt.tokens.begin(), tokenizer.before.begin(), tokenizer.before.end());
   return prompt;
 }

@@ -143,7 +143,7 @@ TEST_CASE("weights that are damaged, foreign or missing are refused") {
   std::string bytes = content(checkpoint + "/model.safetensors");
   auto refuses = [&](const std::string& path, const std::string& message) {
     fails({"eval", "--data", scratch / "text", "--weights", path}, message);
-    fails({"generate", "--weights", path}, message);
+    fails({"generate", "--prompt", "a", "--weights", path}, message);
     fails({"export", "--out", scratch / "e", "--weights", path}, message);
     fails({"train", "--data", scratch / "text", "--out", scratch / "t", "--weights", path},
           message);

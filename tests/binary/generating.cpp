@@ -74,6 +74,8 @@ TEST_CASE("a line that cannot be answered is named before any text is written") 
     CHECK_MESSAGE(ended.says(part), ended.err);
   };
   fails("{\"prompt\": ", "Each line must be {\"prompt\": \"a text\"}.");
+  fails("{\"prompt\": ", "it is no JSON, at column 12: ");
+  fails("{\"prompt\": \"\"}", "The prompt is empty");
   fails("[1]", "it is no object");
   fails("{\"text\": \"b\"}", "it has no \"prompt\"");
   fails("{\"prompt\": 5}", "its \"prompt\" is no text");
@@ -84,6 +86,11 @@ TEST_CASE("a line that cannot be answered is named before any text is written") 
   CHECK(run(words + Words{scratch / "none"}).code == 1);
   refuses(words + Words{scratch / "empty", "--prompt", "a"}, "--prompt or --file, and not both");
   refuses({"generate", "--weights", weights, "--rows", "3"}, "--rows says how many");
+  write(scratch / "asked.jsonl", "{\"prompt\": \"a\"}\n");
+  const Words one = words + Words{scratch / "asked.jsonl", "--rows", "2"};
+  refuses(one + Words{"--beams", "4"}, "a prompt with 4 beams needs 4 rows at once");
+  refuses(one + Words{"--results", "3"}, "Give --rows 3 or more, or fewer --results.");
+  CHECK(run(one + Words{"--beams", "2"}).code == 0);
 }
 
 TEST_CASE("beams find texts that are at least as likely, best first, with their scores") {
@@ -217,6 +224,29 @@ TEST_CASE("a signal leaves whole lines of the answers to a file") {
   }
   CHECK(file.notes().find("a signal came: " + std::to_string(answers.size()) + " of 4000 lines") !=
         std::string::npos);
+}
+
+TEST_CASE("an end of text that cannot come is named") {
+  Scratch scratch;
+  const std::string weights = fresh(scratch), replies = scratch / "replies";
+  const auto notes = [&](const std::string& folder, const std::string& ends,
+                         const std::string& binary) {
+    write(folder + "/generation_config.json", "{\"eos_token_id\": " + ends + "}");
+    return fine({"generate", "--weights", folder, "--prompt", "a", "--tokens", "2"}, binary).err;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has(notes(weights, "65", SINTER_SMALL),
+            "eos_token_id 65 of generation_config.json has no effect: the data of the recipe small "
+            "have tokens of their own"));
+  fine({"export", "--out", replies}, SINTER_REPLIES);
+  const std::string beyond = notes(replies, "[257, 50256]", SINTER_REPLIES);
+  CHECK(has(beyond,
+            "eos_token_id 50256 of generation_config.json has no effect: the model's tokens "
+            "are those from 0 to 257."));
+  CHECK(!has(beyond, "eos_token_id 257"));
+  CHECK(!has(notes(replies, "257", SINTER_REPLIES), "eos_token_id"));
 }
 
 }  // namespace sinter::detail::testing::generating_tests

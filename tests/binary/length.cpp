@@ -142,7 +142,7 @@ TEST_CASE("the best step is named, and --weights RUN takes it and says so") {
   const std::string taken =
       "the weights are those of step " + step + ", the run's best; " + out + "@last takes its last";
   CHECK(run({"eval", "--weights", out, "--held-out"}).says(taken));
-  CHECK(run({"generate", "--weights", out, "--tokens", "2"}).says(taken));
+  CHECK(run({"generate", "--weights", out, "--tokens", "2", "--prompt", "a"}).says(taken));
   CHECK(run({"describe", "--weights", out}).says(taken));
   CHECK(run({"export", "--weights", out, "--out", scratch / "exported"}).says(taken));
   const std::string ids = write(scratch / "ids", "{\"ids\": [1, 2]}\n");

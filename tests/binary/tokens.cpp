@@ -228,6 +228,16 @@ TEST_CASE("a prompt that is longer than the context is cut, which a note says") 
   CHECK_FALSE(good(generate + Words{some_text(2000), "--quiet"}).says("the model sees"));
 }
 
+TEST_CASE("an empty prompt begins at the BOS, and is refused where the texts have none") {
+  Place place;
+  good({"export", "--out", place / "fresh"});
+  const Words generate{"generate", "--weights", place / "fresh", "--tokenizer", tokenizer,
+                       "--tokens", "3",         "--json",        "--ignore-eos"};
+  CHECK(good(generate).json()["tokens"] == 3);
+  CHECK(good(generate + Words{"--prompt", ""}).json()["prompt"] == "");
+  refuses(generate + Words{"--special-tokens", "off"}, 1, "Give a prompt of at least one token");
+}
+
 TEST_CASE("a missing or ignored argument of tokens is refused") {
   Place place;
   refuses({"train", "--data", place.text, "--out", place.run, "--steps", "1"}, 1,

@@ -165,8 +165,7 @@ class RecipeView {
   /// requires  data.has_tokenizer
   virtual Tokenizer tokenizer() const = 0;
   /// Returns the prompt that the model gets for a text. By default this is what the tokenizer puts
-  /// before a text (Tokenizer::before) and the text's tokens, or those of a line break if both are
-  /// empty.
+  /// before a text (Tokenizer::before) and the text's tokens, which may be none.
   virtual Prompt prompt(const Tokenizer& tokenizer, std::string_view text) const;
   /// Returns the batching of the recipe's policy for global batches of at most `sequences`, if
   /// there is one.
