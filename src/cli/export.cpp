@@ -14,6 +14,7 @@
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/files/weights.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/merge_adapters.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter::detail::cli {
@@ -170,10 +171,26 @@ std::string write_export(TrainerCore& trainer, const RecipeView& recipe, const E
   return notes;
 }
 
+/// The folder or file of the weights that adapters were trained beside; empty if it is not known.
+/// Those of a run are what it began with, unless it has no adapters itself.
+std::string base_of(const Arguments& a) {
+  std::string name = a.weights.value_or("");
+  for (int runs = 0; !name.empty() && runs < 99; ++runs) try {
+      const WeightsSource source = resolve_weights(name);
+      if (source.kind != WeightsSource::Kind::checkpoint)
+        return std::filesystem::absolute(name).lexically_normal().string();
+      if (!hold_adapters(source.files)) return source.path.string();
+      name = RunRecord(source.path.parent_path()).weights().value_or("");
+    } catch (const FileError&) {
+      return name;  // it was there when the run began
+    }
+  return name;
+}
+
 /// Writes the adapters alone.
 int write_adapter(const TrainerCore& trainer, const std::string& notes, const Arguments& a) {
   if (!a.quiet) note_lines(notes);
-  trainer.export_adapter(*a.out, "");
+  trainer.export_adapter(*a.out, base_of(a));
   std::int64_t numbers = 0;
   for (const Parameter& p : trainer.parameters())
     if (!p.frozen) numbers += p.size;

@@ -153,6 +153,14 @@ std::optional<std::string> RunRecord::tokenizer() const {
   return newest;
 }
 
+std::optional<std::string> RunRecord::weights() const {
+  for (const Json& start : starts)
+    if (const auto config = start.find("config"); config != start.end() && config->is_object())
+      if (const auto found = config->find("weights"); found != config->end() && found->is_string())
+        return found->get<std::string>();
+  return std::nullopt;
+}
+
 std::optional<fs::path> RunRecord::origin() const {
   for (std::size_t k = starts.size(); k-- > 0;) {
     const auto found = starts[k].find("origin");

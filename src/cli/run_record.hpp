@@ -29,6 +29,9 @@ class RunRecord {
   /// The tokenizer of the newest start that names one, if any.
   [[nodiscard]] std::optional<std::string> tokenizer() const;
 
+  /// The weights that the run has begun with, as an absolute path, if its record names any.
+  [[nodiscard]] std::optional<std::string> weights() const;
+
   /// The folder in which the run keeps what came with its weights and tokenizer (origin.hpp), if it
   /// has one.
   [[nodiscard]] std::optional<std::filesystem::path> origin() const;

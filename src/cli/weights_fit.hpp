@@ -24,7 +24,8 @@ struct WeightsFit {
 /// throws    the FileError that load_weights() would throw
 WeightsFit require_fit(const std::string& weights, const RecipeView& recipe);
 
-/// Loads --weights, or their average, and the adapters of --adapter. Returns lines for the user.
+/// Loads --weights, or their average, and the adapters of --adapter. A head that the weights lack may
+/// come with the adapters. Returns lines for the user, such as one on adapters that start fresh.
 /// requires  --weights is given
 /// throws    what TrainerCore::load_weights() and load_adapter() throw
 std::string load_weights_of(TrainerCore& trainer, const Arguments& arguments);

@@ -29,6 +29,9 @@ constexpr std::array<std::string_view, 17> neutral_keys{
     "lora_dropout",        "init_lora_weights",
     "ensure_weight_tying"};
 
+/// A value in an error, cut where it is long.
+std::string shown(const Json& value) { return printable(value.dump(), 60); }
+
 /// True if an entry is at a default that turns a variant off.
 bool is_off(const Json& value) {
   return value.is_null() || value == false || (value.is_structured() && value.empty());
@@ -72,7 +75,7 @@ std::string adapter_config_text(const LoraOptions& lora, const AdapterFacts& fac
                     {"task_type", task_of(architecture)},
                     {"use_dora", false},
                     {"use_rslora", lora.rslora}};
-  return config.dump(2) + "\n";
+  return config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string require_same_adapter(const std::filesystem::path& config, const LoraOptions& lora) {
@@ -80,14 +83,21 @@ std::string require_same_adapter(const std::filesystem::path& config, const Lora
   try {
     found = parse_json(read_file(config, 1 << 20));
   } catch (const JsonError& error) {
-    throw FileError(config.string() + ": " + error.what());
+    throw FileError(fmt::format("Cannot read {}: it is not JSON ({}). Take a complete folder.",
+                                config.string(), error.what()));
   }
-  if (!found.is_object()) throw FileError(config.string() + " is no JSON object.");
+  if (!found.is_object())
+    throw FileError(fmt::format(
+        "{} is no JSON object, as PEFT writes one. Take the adapter from a complete folder.",
+        config.string()));
   std::string wrong, notes;
   const auto must_be = [&](const char* key, const Json& usual, const Json& own) {
     const Json value = found.value(key, usual);
-    if (value != own)
-      wrong += fmt::format("\n  {} is {}, and must be {}", key, value.dump(), own.dump());
+    if (value == own) return;
+    const bool is_there = found.contains(key);
+    const std::string stands_for = usual.is_null() ? "" : ", which stands for " + usual.dump();
+    wrong += fmt::format("\n  {} is {}, and must be {}", key,
+                         is_there ? shown(value) : "missing" + stands_for, own.dump());
   };
   must_be("peft_type", nullptr, "LORA");
   must_be("r", 8, lora.rank);
@@ -96,17 +106,20 @@ std::string require_same_adapter(const std::filesystem::path& config, const Lora
   must_be("bias", "none", "none");
   if (const Json start = found.value("init_lora_weights", Json(true)); !is_plain_start(start))
     wrong += fmt::format("\n  init_lora_weights is {}, which changes the base weights, too",
-                         start.dump());
+                         shown(start));
   constexpr std::array<std::string_view, 5> checked{"peft_type", "r", "lora_alpha", "use_rslora",
                                                     "bias"};
   for (const auto& [key, value] : found.items())
     if (std::ranges::find(checked, key) == checked.end() &&
         std::ranges::find(neutral_keys, key) == neutral_keys.end() && !is_off(value))
-      wrong += fmt::format("\n  {} is {}, which Sinter does not have", key, value.dump());
+      wrong +=
+          fmt::format("\n  {} is {}, which Sinter does not have", printable(key, 60), shown(value));
+  const Json dropout = found.value("lora_dropout", Json(0.0));
+  if (!dropout.is_number())
+    wrong += fmt::format("\n  lora_dropout is {}, and must be a number", shown(dropout));
   if (!wrong.empty())
     throw FileError(config.string() + " describes other adapters than the recipe's Lora:" + wrong +
                     "\nChange the options of Lora in the recipe, or take another adapter.");
-  const Json dropout = found.value("lora_dropout", Json(0.0));
   if (dropout != Json(lora.dropout))
     notes = fmt::format("lora_dropout is {} in {}; the recipe's {} counts.", dropout.dump(),
                         config.string(), lora.dropout);

@@ -31,6 +31,18 @@ TEST_CASE("adapters are trained on exported weights, written as PEFT's folder, a
   must_run({"export", "--weights", lora, "--out", merged, "--quiet"}, SINTER_ADAPTED);
   CHECK(fs::exists(adapter + "/adapter_model.safetensors"));
   CHECK(Json::parse(content(adapter + "/adapter_config.json"))["r"] == 4);
+  const auto base_of = [&](const Words& weights, const std::string& name) {
+    fine(Words{"export", "--as-adapter", "--out", scratch / name} + weights, SINTER_ADAPTED);
+    return Json::parse(
+        content(scratch / (name + "/adapter_config.json")))["base_model_name_or_path"];
+  };
+  CHECK(base_of({"--weights", lora}, "of_run") == base);
+  CHECK(base_of({"--weights", base, "--adapter", adapter}, "of_folder") == base);
+  must_run({"train", "--weights", lora, "--data", text, "--out", scratch / "more", "--steps", "5",
+            "--quiet"},
+           SINTER_ADAPTED);
+  CHECK(base_of({"--weights", scratch / "more"}, "of_more") == base);
+  CHECK(base_of({}, "of_none").is_null());
 
   const double before = loss_of(text, {"--weights", base}, SINTER_SMALL);
   const double after = loss_of(text, {"--weights", lora}, SINTER_ADAPTED);
@@ -38,6 +50,44 @@ TEST_CASE("adapters are trained on exported weights, written as PEFT's folder, a
   CHECK(loss_of(text, {"--weights", base}, SINTER_ADAPTED) == before);
   CHECK(loss_of(text, {"--weights", base, "--adapter", adapter}, SINTER_ADAPTED) == after);
   CHECK(loss_of(text, {"--weights", merged}, SINTER_SMALL) == doctest::Approx(after).epsilon(1e-5));
+
+  // Where the adapters are forgotten, the output is the base's, which a note says.
+  const std::string note = "the weights have no adapters: those of the recipe start fresh";
+  const Words eval{"eval", "--data", text, "--weights"};
+  CHECK(fine(eval + Words{base}, SINTER_ADAPTED).says(note));
+  for (const Words& weights : {Words{base, "--adapter", adapter}, Words{lora}})
+    CHECK(!fine(eval + weights, SINTER_ADAPTED).says(note));
+  CHECK(!fine(eval + Words{base}).says(note));
+}
+
+TEST_CASE("an adapter brings the head that a body lacks, and no other tensor") {
+  const Scratch scratch;
+  std::string rows = "label\ttext\n", texts;
+  for (int k = 0; k < 60; ++k) {
+    const std::string text = std::string(1 + k % 5, k % 2 == 0 ? 'q' : 'x');
+    rows += (k % 2 == 0 ? "good\t" : "bad\t") + text + "\n";
+    if (k < 8) texts += text + "\n";
+  }
+  const std::string data = write(scratch / "a.tsv", rows), asked = write(scratch / "asked", texts),
+                    body = scratch / "body", out = scratch / "run", adapter = scratch / "adapter";
+  fine({"export", "--out", body}, SINTER_ADAPTED_LABELS);
+  make_body(body + "/model.safetensors");
+  fine({"train", "--weights", body, "--data", data, "--steps", "30", "--out", out, "--quiet"},
+       SINTER_ADAPTED_LABELS);
+  fine({"export", "--weights", out, "--as-adapter", "--out", adapter}, SINTER_ADAPTED_LABELS);
+  CHECK(Json::parse(content(adapter + "/adapter_config.json"))["task_type"] == "SEQ_CLS");
+
+  const Words predict{"predict", "--text", asked, "--json", "--weights"},
+      both{body, "--adapter", adapter};
+  const Ended found = fine(predict + both, SINTER_ADAPTED_LABELS);
+  CHECK(found.out == fine(predict + Words{out}, SINTER_ADAPTED_LABELS).out);
+  CHECK(!found.says("fresh"));
+  const auto exported = [&](const std::string& name, const Words& weights) {
+    fine(Words{"export", "--out", scratch / name, "--weights"} + weights, SINTER_ADAPTED_LABELS);
+    return content(scratch / (name + "/model.safetensors"));
+  };
+  CHECK(exported("of_both", both) == exported("of_run", {out}));
+  check_refused(run(predict + Words{body}, SINTER_ADAPTED_LABELS), 1, "classifier.weight");
 }
 
 TEST_CASE("flags of adapters that have no effect are refused") {

@@ -119,6 +119,43 @@ TEST_CASE("an adapter that computes otherwise is refused by the names of its ent
   }
 }
 
+TEST_CASE("a broken adapter_config.json is refused by its name and the entry") {
+  Known<Net<Gpt, OfGpt>> trainer;
+  TemporaryFolder folder;
+  trainer.export_adapter(folder / "adapter", "");
+  const std::string path = folder / "adapter/adapter_config.json";
+  const nlohmann::json good = nlohmann::json::parse(std::ifstream(path));
+  const auto refused = [&](const std::string& text, const std::string& part) {
+    std::ofstream(path) << text;
+    const std::string said =
+        refusal_of<FileError>([&] { trainer.load_adapter(folder / "adapter"); });
+    CAPTURE(said);
+    CHECK(said.find(path) != std::string::npos);
+    CHECK(said.find(part) != std::string::npos);
+  };
+  refused("{\"r\": ", "it is not JSON (");
+  refused("", "it is not JSON (");
+  refused("[4]", "is no JSON object");
+  const auto with = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json other = good;
+    other[key] = value;
+    return other.dump();
+  };
+  refused(with("r", "four"), "\n  r is \"four\", and must be 4");
+  refused(with("lora_dropout", "much"), "\n  lora_dropout is \"much\", and must be a number");
+  refused(with("use_rslora", nullptr), "\n  use_rslora is null, and must be false");
+  const auto without = [&](const char* key) {
+    nlohmann::json other = good;
+    other.erase(key);
+    return other.dump();
+  };
+  refused(without("r"), "\n  r is missing, which stands for 8, and must be 4");
+  refused(without("peft_type"), "\n  peft_type is missing, and must be \"LORA\"");
+  std::filesystem::remove(path);
+  CHECK(refusal_of<FileError>([&] { trainer.load_adapter(folder / "adapter"); }).find(path) !=
+        std::string::npos);
+}
+
 TEST_CASE("an adapter of other layers is refused by the names of its tensors") {
   using Fewer = Lora<{.rank = 4, .alpha = 6}, Targets<"*.c_attn">>;
   Known<Net<Gpt, OfGpt>> trainer;
