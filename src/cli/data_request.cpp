@@ -116,7 +116,7 @@ OpenedData open_validation_data(const RecipeView& recipe, const Arguments& given
       "The recipe's data policy gives nothing to evaluate. Give --validation something else.");
 }
 
-OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
+HeldOutData open_held_out_data(RecipeView& recipe, const Arguments& given) {
   Arguments a = given;
   std::optional<CheckpointReader> checkpoint;
   std::string notes;
@@ -139,13 +139,24 @@ OpenedData open_held_out_data(RecipeView& recipe, const Arguments& given) {
   data.notes = notes + data.notes;
   if (checkpoint) require_data_of(*checkpoint, data);
   const std::vector<ValidationSet> sets = validation_sets(a.validation);
-  if (!sets.empty() && !sets.front().is_held_out()) {
-    OpenedData held_out = open_validation_data(recipe, a, sets.front().paths);
-    held_out.notes = data.notes + held_out.notes;
-    return held_out;
+  if (sets.empty()) {
+    if (data.evaluation) return {std::move(data)};
+    throw Error("The recipe's data policy holds nothing out. Leave --held-out out.");
   }
-  if (data.evaluation) return data;
-  throw Error("The recipe's data policy holds nothing out. Leave --held-out out.");
+  HeldOutData found;
+  notes = data.notes;
+  for (const ValidationSet& set : sets) {
+    OpenedData opened =
+        set.is_held_out() ? held_out_of(data) : open_validation_data(recipe, a, set.paths);
+    notes += opened.notes;
+    if (&set == &sets.front()) {
+      found.first = std::move(opened);
+    } else {
+      found.more.emplace_back(set.name, std::move(opened));
+    }
+  }
+  found.first.notes = notes;
+  return found;
 }
 
 std::string DataWatch::look(bool at_the_end) {

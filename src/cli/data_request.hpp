@@ -22,10 +22,17 @@ OpenedData open_evaluation_data(const RecipeView& recipe, const Arguments& argum
 OpenedData open_validation_data(const RecipeView& recipe, const Arguments& arguments,
                                 const std::vector<std::string>& paths);
 
-/// Opens the data that training held out, cut into batches as in its evaluations. If the weights
+/// What --held-out evaluates.
+struct HeldOutData {
+  OpenedData first;  ///< what training chose the best checkpoint by
+  /// Further sets of --validation, with their names.
+  std::vector<std::pair<std::string, OpenedData>> more{};
+};
+
+/// Opens the data that training held out, or those that it evaluated on instead, cut into batches as in its evaluations. If the weights
 /// are a checkpoint's, this uses the order and the options of its run.
 /// throws    Error if nothing was held out; ArgumentError if the data are not the run's
-OpenedData open_held_out_data(RecipeView& recipe, const Arguments& arguments);
+HeldOutData open_held_out_data(RecipeView& recipe, const Arguments& arguments);
 
 /// Watches the files of a run's data for changes.
 class DataWatch {

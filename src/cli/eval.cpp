@@ -62,6 +62,20 @@ std::string text(const Evaluation& evaluated, const DataUnit& unit) {
   return text;
 }
 
+Evaluation evaluation_of(TrainerCore& trainer, OpenedData& data, bool quiet) {
+  EvalProgress progress(quiet ? nullptr : stderr,
+                        std::int64_t(data.predicted * double(data.evaluation_size)));
+  return *evaluate_all(trainer, *data.evaluation, {},
+                       [&](std::int64_t done) { progress.at(done); });
+}
+
+/// Adds the loss and the metrics of a further set to those of the first, by its name.
+void add_set(const std::string& name, const Evaluation& set, Evaluation& to) {
+  to.metrics.push_back({name + "_loss", set.loss.mean()});
+  for (const MetricValue& metric : set.metrics)
+    to.metrics.push_back({name + "_" + metric.name, metric.value});
+}
+
 }  // namespace
 
 int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
@@ -74,19 +88,22 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_flag(!a.data.empty() || a.held_out, "--data PATH...", a.verb);
   require_class_order(*recipe, *a.weights);
   if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
-  OpenedData data = a.held_out ? open_held_out_data(*recipe, a) : open_evaluation_data(*recipe, a);
+  HeldOutData opened =
+      a.held_out ? open_held_out_data(*recipe, a) : HeldOutData{open_evaluation_data(*recipe, a)};
+  OpenedData& data = opened.first;
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe->data.unit;
   World world = world_with_facts(a, data.evaluation->state());
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
   const std::string warning = load_weights_of(trainer, a);
   if (!a.quiet) note_lines(warning);
-  const Evaluation evaluated = [&] {
-    EvalProgress progress(a.quiet ? nullptr : stderr,
-                          std::int64_t(data.predicted * double(data.evaluation_size)));
-    return *evaluate_all(trainer, *data.evaluation, {},
-                         [&](std::int64_t done) { progress.at(done); });
-  }();
+  Evaluation evaluated = evaluation_of(trainer, data, a.quiet);
+  for (auto& [name, set] : opened.more) {
+    const Evaluation other = evaluation_of(trainer, set, a.quiet);
+    if (other.loss.count == 0)
+      throw Error(fmt::format("--validation {}: these data hold nothing to predict.", name));
+    add_set(name, other, evaluated);
+  }
   const Loss& loss = evaluated.loss;
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
   if (!std::isfinite(loss.mean()))

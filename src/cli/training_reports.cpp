@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -44,6 +45,7 @@ void Run::make_reports() {
   options.on_step = [this](const StepRecord& record) {
     if (events) events->step(record);
     progress->step(record, loop->state().best_step);
+    count_evaluation(record);
     report_unplanned_memory();
     progress->warn_once(watch.look());
     if (events) progress->warn_once(events->take_warnings());
@@ -86,6 +88,24 @@ std::string Run::end_text(LoopEnd end) const {
                      loop->state().waited);
 }
 
+void Run::count_evaluation(const StepRecord& record) {
+  if (!record.validation_loss) return;
+  ++evaluations;
+  const auto chosen = std::ranges::find(record.metrics, loop->state().best_by, &MetricValue::name);
+  figures += chosen == record.metrics.end() || !std::isnan(chosen->value);
+}
+
+std::string Run::best_is_missing() const {
+  const LoopState& state = loop->state();
+  if (std::isfinite(state.best) || evaluations == 0 || figures > 0) return "";
+  return fmt::format(
+      "--best-by {0}: it was no number in any of {1} evaluations, so that no checkpoint is the "
+      "best. "
+      "Look whether the validation data allow it, or name another metric; {2}@last is the newest "
+      "checkpoint.",
+      state.best_by, evaluations, folder->path().string());
+}
+
 void Run::finish(LoopEnd end) {
   progress->warn_once(watch.look(true));
   if (events) events->sync();
@@ -102,6 +122,7 @@ void Run::finish(LoopEnd end) {
       has_best ? fmt::format("; the best is step {}, whose {} is {:.4f}", state.best_step,
                              state.best_by.empty() ? "validation loss" : state.best_by, state.best)
                : ""));
+  if (const std::string warning = best_is_missing(); !warning.empty()) progress->warn(warning);
   if (end == LoopEnd::stopped)
     progress->line(fmt::format(
         "To go on{}: {} train --resume --out {}{}{}",

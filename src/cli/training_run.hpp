@@ -50,6 +50,10 @@ class Run {
   void report_unplanned_memory();
   std::string header() const;
   std::string end_text(LoopEnd end) const;
+  /// Counts an evaluation, and whether it could choose the best checkpoint.
+  void count_evaluation(const StepRecord& record);
+  /// A warning if none of the evaluations could; else an empty text.
+  std::string best_is_missing() const;
   void finish(LoopEnd end);
 
   std::shared_ptr<RecipeView> recipe;
@@ -67,7 +71,8 @@ class Run {
   std::unique_ptr<Loop> loop;
   std::unique_ptr<Progress> progress;
   double seconds = 0;
-  bool measured = false;  // true once that memory is reported
+  int evaluations = 0, figures = 0;  // figures: those whose metric of --best-by was a number
+  bool measured = false;             // true once that memory is reported
   bool ends_with_data = false;
   std::string length;  // what --epochs or --examples come to
 };

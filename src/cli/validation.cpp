@@ -40,24 +40,6 @@ bool is_below_any(const std::string& path, const std::vector<std::string>& paths
   });
 }
 
-/// The part that training holds out, as data of its own.
-OpenedData held_out_of(OpenedData& training) {
-  if (!training.evaluation)
-    throw Error(
-        fmt::format("The recipe's data policy holds nothing out. Leave {} out of --validation.",
-                    held_out_word));
-  OpenedData data;
-  data.evaluation = std::move(training.evaluation);
-  data.evaluation_size = training.evaluation_size;
-  data.text = "what is held out of --data";
-  std::error_code ignored;
-  if (fs::exists(held_out_word, ignored))
-    data.notes = fmt::format(
-        "--validation {0} is what is held out of --data; the file of this name is ./{0}.\n",
-        held_out_word);
-  return data;
-}
-
 }  // namespace
 
 std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words) {
@@ -84,6 +66,23 @@ std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words
     if (!held_out) sets.back().paths.push_back(std::move(path));
   }
   return sets;
+}
+
+OpenedData held_out_of(OpenedData& training) {
+  if (!training.evaluation)
+    throw Error(
+        fmt::format("The recipe's data policy holds nothing out. Leave {} out of --validation.",
+                    held_out_word));
+  OpenedData data;
+  data.evaluation = std::move(training.evaluation);
+  data.evaluation_size = training.evaluation_size;
+  data.text = "what is held out of --data";
+  std::error_code ignored;
+  if (fs::exists(held_out_word, ignored))
+    data.notes = fmt::format(
+        "--validation {0} is what is held out of --data; the file of this name is ./{0}.\n",
+        held_out_word);
+  return data;
 }
 
 bool holds_out(const Arguments& a) {

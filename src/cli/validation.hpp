@@ -31,6 +31,10 @@ std::vector<ValidationSet> validation_sets(const std::vector<std::string>& words
 /// True if training holds a part of --data out to evaluate on it.
 bool holds_out(const Arguments& arguments);
 
+/// Takes the part that training holds out from its data, as data of their own.
+/// throws    Error if there is none
+OpenedData held_out_of(OpenedData& training);
+
 /// The opened sets.
 struct Validation {
   EvaluateStage stage;    ///< evaluates on all of them; the first chooses the best checkpoint

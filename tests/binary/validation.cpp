@@ -31,6 +31,9 @@ TEST_CASE("a run evaluates on --validation, trains on all of --data, and remembe
   }
   const Json held = fine({"eval", "--held-out", "--weights", out + "@last", "--json"}).json();
   CHECK(held["loss"] == rows[5]["val_loss"]);
+  CHECK(held["test_loss"] == rows[5]["val_test_loss"]);
+  const Ended people = fine({"eval", "--held-out", "--weights", out + "@last"});
+  CHECK(people.out.find("\ntest_loss ") != std::string::npos);
 
   // Resumed without a word on it, bit for bit as in one go.
   fine(Words{"train", "--resume", "--out", out, "--steps", "12"} + options);
@@ -68,6 +71,9 @@ TEST_CASE("the held-out tenth is evaluated beside --validation, and the first se
     const std::string out = scratch / name;
     const Ended held = fine({"eval", "--held-out", "--weights", out + "@last", "--json"});
     CHECK(held.json()["loss"] == rows->back()["val_loss"]);
+    for (const char* other : {"dev_loss", "held_out_loss"})
+      CHECK(held.json().value(other, Json()) ==
+            rows->back().value(std::string("val_") + other, Json()));
     const Ended again = fine({"train", "--resume", "--out", out, "--steps", "9"});
     CHECK(again.out.find("what is held out of --data") != std::string::npos);
     CHECK(metrics(out).back().contains(name == std::string("first") ? "val_dev_loss"
@@ -122,6 +128,28 @@ TEST_CASE("early stopping and a metric's name are flags, too") {
   CHECK(named.code == 1);
   CHECK(named.says("--best-by names 'f1', and the recipe"));
   CHECK(!fs::exists(scratch / "other"));
+}
+
+TEST_CASE("a metric of --best-by that is never a number ends with a word on it") {
+  Scratch scratch;
+  // Where all targets are equal, there is no correlation.
+  std::string rows = "score\ttext\n", equal = rows;
+  for (int k = 0; k < 40; ++k) {
+    const std::string text(std::size_t(1 + k % 5), "xyz"[k % 3]);
+    rows += std::to_string(k % 3) + "\t" + text + "\n";
+    equal += "1\t" + text + "\n";
+  }
+  const Words train{"train",     "--data",       write(scratch / "a.tsv", rows),
+                    "--best-by", "pearson",      "--steps",
+                    "6",         "--eval-every", "2",
+                    "--json",    "--out"};
+  const std::string out = scratch / "run",
+                    said = "--best-by pearson: it was no number in any of 3 ";
+  CHECK(fine(train + Words{out, "--validation", write(scratch / "b.tsv", equal)}, SINTER_SCORES)
+            .says(said));
+  CHECK(!fs::exists(out + "/best"));
+  CHECK(!fine(train + Words{scratch / "other"}, SINTER_SCORES).says("--best-by"));
+  CHECK(fs::exists(scratch / "other/best"));
 }
 
 }  // namespace sinter::detail::testing::validation_tests
