@@ -171,7 +171,7 @@ int describe(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   WeightsFit fit;
   if (a.weights) {
     fit = require_fit(*a.weights, *recipe);
-    require_class_order(*recipe, *a.weights);
+    note_lines(require_same_classes(*recipe, a));
   }
   note_lines(fit.taken);
   note_lines(fit.warning);

@@ -86,7 +86,7 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_text_is_read(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty() || a.held_out, "--data PATH...", a.verb);
-  require_class_order(*recipe, *a.weights);
+  (void)require_same_classes(*recipe, a);
   if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
   HeldOutData opened =
       a.held_out ? open_held_out_data(*recipe, a) : HeldOutData{open_evaluation_data(*recipe, a)};

@@ -219,7 +219,7 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.weights && a.seed)
     throw UsageError("--weights and --seed exclude each other: a seed is for fresh weights.");
   if (a.average) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
-  if (a.weights) require_class_order(*recipe, *a.weights);
+  if (a.weights) (void)require_same_classes(*recipe, a);
   TrainerCore trainer(recipe, {a.seed.value_or(0), a.threads, false, {}, a.scratch});
   std::string notes = a.weights ? load_weights_of(trainer, a) : "";
   if (!notes.empty() && !notes.ends_with('\n')) notes += '\n';

@@ -147,7 +147,7 @@ void check(const RecipeView& recipe, const Arguments& a) {
 int predict(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
   Arguments a = given;
   check(*recipe, a);
-  require_class_order(*recipe, *a.weights);
+  (void)require_same_classes(*recipe, a);
   const QuestionForm form = form_of(*recipe);
   std::optional<Tokenizer> tokenizer;
   if (a.text) {

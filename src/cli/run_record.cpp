@@ -12,6 +12,7 @@
 #include "cli/config.hpp"
 #include "cli/origin.hpp"
 #include "cli/validation.hpp"
+#include "data/class_names.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/version.hpp"
@@ -161,6 +162,17 @@ std::optional<std::string> RunRecord::weights() const {
   return std::nullopt;
 }
 
+std::vector<std::string> RunRecord::class_names() const {
+  std::vector<std::string> newest;
+  for (const Json& start : starts)
+    if (const auto found = start.find("class_names"); found != start.end() && found->is_array()) {
+      newest.clear();
+      for (const Json& name : *found)
+        if (name.is_string()) newest.push_back(name.get<std::string>());
+    }
+  return newest;
+}
+
 std::optional<fs::path> RunRecord::origin() const {
   for (std::size_t k = starts.size(); k-- > 0;) {
     const auto found = starts[k].find("origin");
@@ -242,6 +254,8 @@ std::string RunRecord::add_start(const RecipeView& recipe, const Arguments& a,
   if (a.tokenizer && is_utf8(*a.tokenizer)) start["tokenizer"] = absolute({*a.tokenizer}).front();
   if (recipe.data.takes_tokenizer && recipe.data.reads_text)
     start["special_tokens"] = a.special_tokens.value_or(true);
+  if (auto names = names_in(recipe.data.class_names); !names.empty() && is_utf8(names))
+    start["class_names"] = std::move(names);
   if (remembers_data(a)) {
     start["data"] = absolute(a.data);
     start["skip_unreadable"] = a.skip_unreadable;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "sinter/error.hpp"
@@ -32,6 +33,10 @@ class RunRecord {
   /// The weights that the run has begun with, as an absolute path, if its record names any.
   [[nodiscard]] std::optional<std::string> weights() const;
 
+  /// The names of the classes that the run has learnt, in their order, as its newest start says; or
+  /// none.
+  [[nodiscard]] std::vector<std::string> class_names() const;
+
   /// The folder in which the run keeps what came with its weights and tokenizer (origin.hpp), if it
   /// has one.
   [[nodiscard]] std::optional<std::filesystem::path> origin() const;
@@ -47,8 +52,8 @@ class RunRecord {
   void take_over_best_by(Arguments& a) const;
 
   /// Appends this start to the record, atomically and durably: date, Sinter's version, command line
-  /// and its folder, absolute paths of the data and the tokenizer, seed, first step, --tensorboard,
-  /// and of a run that begins its configuration (config.hpp).
+  /// and its folder, absolute paths of the data and the tokenizer, names of classes, seed, first step,
+  /// --tensorboard, and of a run that begins its configuration (config.hpp).
   /// Keeps what came with weights and tokenizer before that (keep_origin()).
   /// Returns notes for people, one per line.
   /// throws    FileError if the record cannot be written, or is no regular file; and what

@@ -72,7 +72,7 @@ Run::Run(std::shared_ptr<RecipeView> r, const Arguments& given) : recipe(std::mo
   check_training(*recipe, a);
   if (a.resume_or_begin) settle_resume();
   if (a.resume) open_to_resume();
-  if (a.weights) require_class_order(*recipe, *a.weights);
+  if (a.weights) report(require_same_classes(*recipe, a));
   const bool by_data = a.epochs || a.examples;
   if (!by_data) settle_length(last_step(*recipe, a));
   check_profile();

@@ -35,4 +35,14 @@ bool are_reordered(const std::vector<std::string>& one, const std::vector<std::s
   return left == right;
 }
 
+Agreement agreement_of(const std::vector<std::string>& one, const std::vector<std::string>& other) {
+  if (one.size() != other.size() || one.empty()) return Agreement::none;
+  if (are_reordered(one, other)) return Agreement::reordered;
+  const std::vector<std::string> left = in_small_letters(one), right = in_small_letters(other);
+  if (left == right) return Agreement::same;
+  const bool shared = std::ranges::any_of(
+      left, [&](const std::string& name) { return std::ranges::find(right, name) != right.end(); });
+  return shared ? Agreement::partly : Agreement::none;
+}
+
 }  // namespace sinter::detail::hugging_face

@@ -15,4 +15,14 @@ std::vector<std::string> class_names_of(const nlohmann::ordered_json& config);
 /// are the same, as data and folders often differ in them.
 bool are_reordered(const std::vector<std::string>& one, const std::vector<std::string>& other);
 
+/// How two lists of as many names are alike.
+enum class Agreement {
+  none,       // no name is in both
+  same,       // each name at its place
+  reordered,  // the same names, in another order
+  partly      // some names are in both
+};
+/// Compares names as are_reordered() does. Lists of different lengths agree in none.
+Agreement agreement_of(const std::vector<std::string>& one, const std::vector<std::string>& other);
+
 }  // namespace sinter::detail::hugging_face
