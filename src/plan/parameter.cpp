@@ -65,7 +65,8 @@ std::vector<Parameter> list_parameters(const Model& model) {
              .running = param.is_running,
              .unit = u,
              .layer = node.layer,
-             .number = p});
+             .number = p,
+             .int8 = param.int8});
       }
   }
   add_state(model, result);

@@ -9,6 +9,7 @@
 #include "sinter/error.hpp"
 #include "sinter/kernels/random.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/int8_values.hpp"
 #include "trainer/whole_values.hpp"
 
 namespace sinter {
@@ -96,6 +97,10 @@ std::vector<double> TrainerCore::read(Space space, std::string_view name) const 
   const Parameter& p = find(name);
   const StateShape shape = machines_[0]->parameters().shape(space, p);
   const std::vector<std::byte> stored = WholeValues(machines_).of(space, p);
+  if (p.int8.elements > 0) {
+    const std::vector<float> rounded = unpacked(p, stored.data());
+    return {rounded.begin(), rounded.end()};
+  }
   std::vector<double> values(std::size_t(shape.size()));
   if (shape.element == Element::u8) {  // codes
     std::copy_n(reinterpret_cast<const std::uint8_t*>(stored.data()), values.size(),
@@ -161,10 +166,15 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
     throw ArgumentError(fmt::format("'{}' has {} numbers, not {}.", p.name, p.size, values.size()));
   const StateShape shape = machines_[0]->parameters().shape(Space::master, p);
   std::vector<std::byte> stored(std::size_t(shape.bytes()));
-  with_element(shape.element, [&]<class T>(T) {
-    std::ranges::transform(values, reinterpret_cast<T*>(stored.data()),
-                           [](double x) { return T(x); });
-  });
+  if (p.int8.elements > 0) {
+    const std::vector<float> narrow(values.begin(), values.end());
+    Int8Packer(p, stored.data()).add(narrow);
+  } else {
+    with_element(shape.element, [&]<class T>(T) {
+      std::ranges::transform(values, reinterpret_cast<T*>(stored.data()),
+                             [](double x) { return T(x); });
+    });
+  }
   for (auto& machine : machines_) machine->parameters().write(Space::master, p, stored.data());
 }
 

@@ -10,6 +10,7 @@
 #include "sinter/hardware/offload_memory.hpp"
 #include "sinter/plan/placement.hpp"
 #include "sinter/run/machine.hpp"
+#include "trainer/int8_values.hpp"
 #include "trainer/saved_tensors.hpp"
 #include "trainer/whole_values.hpp"
 
@@ -61,6 +62,7 @@ class FlatTensors {
 
  private:
   Expected expected_of(const SavedTensor& tensor, std::string name) {
+    if (tensor.parameter->int8.elements > 0) return quantized(tensor, std::move(name));
     Expected expected{std::move(name), tensor.view.shape, nullptr, tensor.view.dtype};
     if (!are_copies() && store.resident(tensor.space, *tensor.parameter)) {
       expected.into = data_of(tensor);
@@ -75,8 +77,22 @@ class FlatTensors {
     };
     return expected;
   }
+  /// Rounds what it takes to int8.
+  Expected quantized(const SavedTensor& tensor, std::string name) {
+    parts.emplace_back(machines[0]->stream(), store.part(tensor.space, *tensor.parameter).data,
+                       tensor.stored.bytes(), Access::write);
+    const auto packer = std::make_shared<Int8Packer>(*tensor.parameter, parts.back().data());
+    return {.name = std::move(name),
+            .shape = tensor.parameter->shape,
+            .into = nullptr,
+            .dtype = Dtype::f32,
+            .take = [packer](std::uint64_t, const void* values, std::uint64_t count) {
+              packer->add({static_cast<const float*>(values), std::size_t(count)});
+            }};
+  }
   std::byte* data_of(const SavedTensor& tensor) {
     const Parameter& p = *tensor.parameter;
+    require_not_int8(p);
     if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
     const ParameterStore::Part part = store.resident_part(tensor.space, p);
     if (access != Access::write) require_resident(*machines[0], tensor.space, p);

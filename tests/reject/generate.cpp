@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sinter/data/bytes.hpp"
+#include "sinter/device/cuda.hpp"
 #include "sinter/generate/generator.hpp"
 #include "sinter/layer/attention.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
+#include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 using namespace sinter;
 
@@ -97,3 +100,48 @@ struct mine : Recipe<Around<acme::Mix>, Texts> {};
 
 // Must not compile, policy_of_numbers: Generation: these data have no vocabulary
 struct mine : Recipe<Mlp<>, Generation<{.rows = 2}>> {};
+
+// Must not compile, int8_of_numbers: Quantize: these data have no vocabulary
+struct mine : Recipe<Mlp<>, Quantize<>> {};
+
+// Must not compile (quick), int8_in_odd_groups: Quantize: group is none of 32, 64 and 128
+struct mine : Recipe<Gpt2<>, Bytes<>, Quantize<{.group = 48}>> {};
+
+// Must not compile, int8_on_a_card: Quantize: the recipe's device is a card
+struct mine : Recipe<Gpt2<>, Bytes<>, Cuda<>, Quantize<>> {};
+
+// Must not compile, int8_of_half_a_table: Sinter: Quantize cannot store the weights of this recipe's model
+// and: "of tied layers one is in int8"
+namespace acme {
+/// A head of one's own over a table of Sinter's.
+struct Head : Unembedding<12, 32> {};
+struct Embed {
+  static constexpr Value<32> trace(auto& g, Ids tokens) {
+    return g("wte", Embedding<12, 32>{}, tokens);
+  }
+};
+struct Learn {
+  static constexpr Value<1> trace(auto& g, Value<32> x, Ids targets) {
+    return g("loss", CrossEntropy<12>{}, g.tied("head", "wte", Head{}, x), targets);
+  }
+};
+struct Follow {
+  static constexpr Value<12> trace(auto& g, Value<32> x) {
+    return g.tied("head", "wte", Head{}, g("last", LastRow<32>{}, x));
+  }
+};
+struct Table {
+  using slot = sinter::slot::model;
+  static constexpr void trace(auto& g) {
+    auto tokens = g.tokens(), targets = g.targets();
+    auto x = g.unit("embed", Embed{}, tokens);
+    g.result(g.tied_unit("learn", x, Learn{}, x, targets));
+  }
+  static constexpr void predict(auto& g) {
+    auto x = g.unit("embed", Embed{}, g.tokens());
+    g.result(g.tied_unit("learn", x, Follow{}, x));
+  }
+};
+}  // namespace acme
+struct mine : Recipe<acme::Table, Texts, Quantize<>> {};
+Generator<mine> generator;

@@ -84,7 +84,11 @@ template <class R>
 std::shared_ptr<RecipeView> view_with_generation() {
   std::shared_ptr<RecipeView> view = view_of<R>();
   view->not_continued = not_continued_by<R>();
-  if constexpr (!continuation_fault_of<R>.what) view->generation = generation_view_of<R>;
+  if constexpr (!continuation_fault_of<R>.what) {
+    view->generation = generation_view_of<R>;
+    if constexpr (is_quantized<R>)
+      view->plain_generation = generation_view_of<R, generated_rows<R>, false>;
+  }
   return view;
 }
 }  // namespace detail

@@ -35,6 +35,16 @@ struct Unknown {
   }
 };
 
+template <class L, class P>
+struct StoredLayer : std::type_identity<L> {};
+template <class L, class P>
+  requires requires { typename P::template Stored<L>; }
+struct StoredLayer<L, P> : std::type_identity<typename P::template Stored<L>> {};
+/// The layer that stands for L where it is compiled for P: L itself, or P::Stored<L>, which has the
+/// same parameters in files and stores them in another way.
+template <class L, class P>
+using StoredLayerFor = typename StoredLayer<L, P>::type;
+
 /// Stands for the adapters of a recipe without any.
 struct NoAdapter {};
 /// True if the layer L may have the adapters of a recipe.
@@ -72,7 +82,7 @@ class UnitTracer {
   template <class L, class... V>
   constexpr auto tied(const char* name, const char* owner, L, V... x) {
     if constexpr (is_layer<L>()) {
-      return node<L>(name, owner, erased<L, P>.param_count, x...);
+      return node<L>(name, owner, erased<StoredLayerFor<L, P>, P>.param_count, x...);
     } else {
       return refuse<L>(name);
     }
@@ -148,10 +158,11 @@ class UnitTracer {
         (check<L, I>(x), ...);
       }(std::index_sequence_for<V...>());
     }
+    constexpr const Layer* layer = &erased<StoredLayerFor<L, P>, P>;
     Block& block = graph.blocks.back();
     int axis = std::get<0>(std::tuple{x...}).axis, first = block.locals;
-    if (erased<L, P>.pools) axis = pooled(axis);
-    Node made{.layer = &erased<L, P>,
+    if (layer->pools) axis = pooled(axis);
+    Node made{.layer = layer,
               .name = name,
               .in = {x.id...},
               .out = first,
@@ -161,7 +172,7 @@ class UnitTracer {
               .adapted = adapted_layer<L, P, Adapter>()};
     made.first_offset = lay_out(graph, block, made);
     graph.nodes.push_back(made);
-    for (int width : L::out) local(width, axis, erased<L, P>.result_type(), block.nodes);
+    for (int width : L::out) local(width, axis, layer->result_type(), block.nodes);
     ++block.nodes;
     return results<L>(first, axis, std::make_index_sequence<L::out.size()>());
   }

@@ -67,6 +67,13 @@ struct Init {
 inline constexpr Init Init::zeros{};
 inline constexpr Init Init::ones{Init::How::ones};
 
+/// How a matrix is stored in blocks of int8 (kernel::Int8Matrix).
+struct Int8Storage {
+  std::int64_t elements = 0;  ///< of the compute type, that take up the blocks; 0: not in int8
+  int group = 0;              ///< numbers that share a scale
+  bool transposes = false;    ///< true if the blocks hold the transpose of the matrix in files
+};
+
 /// A parameter, with the name and shape that it has in the architecture's files.
 struct Param {
   /// The most dimensions that a parameter has in files.
@@ -84,11 +91,14 @@ struct Param {
   bool is_running = false;
   /// True if it is a part of an adapter, and so is trained where the layer's other parameters stay.
   bool is_adapter = false;
+  Int8Storage int8{};  ///< how it is stored, if in int8
 
   /// Elements in files.
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   /// Elements in flat buffers, padding included.
-  constexpr std::int64_t stored() const { return std::int64_t(rows + padding) * columns; }
+  constexpr std::int64_t stored() const {
+    return int8.elements > 0 ? int8.elements : std::int64_t(rows + padding) * columns;
+  }
 
   /// A matrix of this name and shape.
   static constexpr Param matrix(const char* name, int rows, int columns, Init init,

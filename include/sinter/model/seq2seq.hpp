@@ -10,6 +10,7 @@
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
 #include "sinter/layer/init.hpp"
+#include "sinter/layer/int8.hpp"
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/layer/normalize.hpp"
@@ -215,6 +216,17 @@ struct NextTokenOfRows {
 };
 
 }  // namespace seq2seq
+
+template <int V, int W, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<seq2seq::WithFinalBias<UnembeddingBias<V, W>, V>, Group, ElementBytes>
+    : std::type_identity<Int8UnembeddingBias<seq2seq::WithFinalBias<UnembeddingBias<V, W>, V>, V, W,
+                                             Group, ElementBytes>> {};
+template <int V, int W, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<seq2seq::WithFinalBias<LinearBiasCrossEntropy<V, W>, V>, Group, ElementBytes>
+    : std::type_identity<Int8Loss<seq2seq::WithFinalBias<LinearBiasCrossEntropy<V, W>, V>, V, W,
+                                  Group, ElementBytes>> {};
 }  // namespace detail
 
 /// An encoder-decoder. Each row of the encoder attends to the whole text; each row of the decoder

@@ -22,6 +22,7 @@ struct Parameter {
   int unit;                  ///< the unit that owns it
   const Layer* layer;        ///< the layer that reads it
   int number;                ///< index in the parameters of the layer
+  Int8Storage int8{};        ///< how it is stored, if in int8 (Param::int8)
   std::vector<StatePart> state{};  ///< by region; empty if it is frozen
   /// The only rank that stores its split state, if parameters have owners (Model::owned); else -1.
   int owner = -1;

@@ -65,6 +65,7 @@
 #include "sinter/parameters/freeze.hpp"
 #include "sinter/parameters/groups.hpp"
 #include "sinter/parameters/lora.hpp"
+#include "sinter/parameters/quantize.hpp"
 #include "sinter/recipe/techniques.hpp"
 #include "sinter/recovery/roll_back.hpp"
 #include "sinter/recovery/skip_steps.hpp"
@@ -92,7 +93,8 @@ using batching = PolicyList<Packed, Padded, LengthGrouped,
 using objective = PolicyList<MaskedLm<>, LabelSmoothing<>, ClassWeights<1, 1>>;
 using parameters =  ///< all policies for some parameters
     PolicyList<Groups<Group<"*", {.learning_rate = 0.5}>>, Freeze<"wte">,
-               Lora<{}, Targets<"*.c_attn">>, Average<>, ScaledRate<ScaledRateOptions{}>>;
+               Lora<{}, Targets<"*.c_attn">>, Average<>, ScaledRate<ScaledRateOptions{}>,
+               Quantize<>>;
 using clipping = PolicyList<ClipNorm<>, ClipValue<>, NoClip>;  ///< all clipping policies
 using schedule =
     PolicyList<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>,

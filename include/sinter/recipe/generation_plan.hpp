@@ -5,6 +5,7 @@
 // Both are the model's predict(), planned for their rows, with Layer::extend where a layer has it.
 #pragma once
 #include "sinter/batch/generation.hpp"
+#include "sinter/parameters/quantize.hpp"
 #include "sinter/program/id_limit.hpp"
 #include "sinter/recipe/continues.hpp"
 
@@ -41,11 +42,59 @@ template <class R>
 inline constexpr int generated_rows =
     R::template Pick<slot::generation, Generation<>>::options.rows;
 
-/// The plan of generation by the recipe R, of up to Texts texts at once.
+/// The recipe R, with weights stored as the policy Quantizer says.
+template <class R, class Quantizer>
+struct Quantized : R {
+  /// The precision, with the layers that stand for others (StoredLayerFor).
+  struct precision : R::precision {
+    template <class L>
+    using Stored = typename Quantizer::template Stored<L, typename R::precision>;
+  };
+};
+
+template <class R, Text Mistake, Text Unit>
+auto the_weights_cannot_be_stored() {
+  static_assert(
+      sizeof(R) == 0,
+      "Sinter: Quantize cannot store the weights of this recipe's model. What: the Mistake "
+      "and the Unit are in this error. Why: tied layers read the same table, so all of them "
+      "read int8, or none. Fix: leave Quantize out, or tie layers on which it acts: "
+      "Embedding, Unembedding, UnembeddingBias and the cross-entropies over a vocabulary.");
+}
+/// True if the model of a quantized recipe can be stored; otherwise also makes one compile error.
+template <class R>
+constexpr bool is_stored() {
+  constexpr Fault fault = Traced<R, TrainingTrace>::count.fault;
+  if constexpr (fault.what) {
+    constexpr std::string_view what = fault.what, unit = fault.unit;
+    (void)&the_weights_cannot_be_stored<R, Text<what.size() + 1>(what),
+                                        Text<unit.size() + 1>(unit)>;
+  }
+  return !fault.what;
+}
+
+/// The recipe of which a Generator's weights are: R, or R with the weights as its policy in the slot
+/// `quantization` says.
+template <class R, bool IsQuantized>
+auto recipe_of_weights() {
+  using Policy = typename R::template Pick<slot::quantization, void>;
+  if constexpr (IsQuantized && !std::is_void_v<Policy>) {
+    if constexpr (is_stored<Quantized<R, Policy>>())
+      return std::type_identity<Quantized<R, Policy>>{};
+    else
+      return std::type_identity<R>{};
+  } else {
+    return std::type_identity<R>{};
+  }
+}
+
+/// The plan of generation by the recipe R, of up to Texts texts at once. IsQuantized: false to leave
+/// its policy in the slot `quantization` out.
 /// requires  continues_texts<R>()
-template <class R, int Texts = generated_rows<R>>
+template <class R, int Texts = generated_rows<R>, bool IsQuantized = true>
 struct GenerationPlan {
-  using Planned = typename detail::Planned<R>::type;
+  using Planned =
+      typename decltype(recipe_of_weights<typename detail::Planned<R>::type, IsQuantized>())::type;
   using Training = Traced<Planned, TrainingTrace>;
   using Predicting = Traced<Planned, PredictionTrace>;
 

@@ -47,6 +47,8 @@ class RecipeView {
   /// Makes the view for the generator by which evaluations write replies. Null if they write none, or
   /// if the model does not continue texts with a cache; `not_continued` then says why.
   std::shared_ptr<RecipeView> (*reply_generation)() = nullptr;
+  /// Makes the view without quantization; null if `generation` has none.
+  std::shared_ptr<RecipeView> (*plain_generation)() = nullptr;
   std::string not_continued;
   std::optional<LoraOptions> lora;     ///< of the adapters, if the recipe has Lora
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches

@@ -11,23 +11,27 @@ namespace sinter::detail {
 
 /// The view of the recipe R for a generator of up to Texts texts at once: its plan is that of
 /// generation, on one rank.
-template <class R, int Texts>
+template <class R, int Texts, bool IsQuantized>
 class GenerationOf : public RecipeOf<R> {
  public:
   GenerationOf() {
-    this->plan = &GenerationPlan<R, Texts>::view;
+    this->plan = &GenerationPlan<R, Texts, IsQuantized>::view;
     this->joins_worlds = false;
   }
   int ranks() const override { return 1; }
   std::vector<Alternative> alternatives() const override { return {}; }
 };
 
-/// Returns the view of the recipe R for a generator.
+/// Returns the view of the recipe R for a generator, quantized if the recipe says so and IsQuantized.
 /// requires  continues_texts<R>()
-template <class R, int Texts = generated_rows<R>>
+template <class R, int Texts = generated_rows<R>, bool IsQuantized = true>
 std::shared_ptr<RecipeView> generation_view_of() {
-  return std::make_shared<GenerationOf<R, Texts>>();
+  return std::make_shared<GenerationOf<R, Texts, IsQuantized>>();
 }
+/// True if the recipe R has a policy in the slot `quantization`.
+template <class R>
+inline constexpr bool is_quantized =
+    !std::is_void_v<typename R::template Pick<slot::quantization, void>>;
 
 /// How many texts evaluations of the recipe R write at once.
 template <class R>
@@ -54,7 +58,7 @@ std::shared_ptr<RecipeView> view_of() {
   if constexpr (writes_replies<R>()) {
     view->not_continued = not_continued_by<R>();
     if constexpr (!continuation_fault_of<R>.what)
-      view->reply_generation = generation_view_of<R, rows_of_replies<R>()>;
+      view->reply_generation = generation_view_of<R, rows_of_replies<R>(), false>;
   }
   return view;
 }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers whose matrices lie in blocks of int8 (kernels/int8.hpp), for models that are not trained.
+// Each has the parameters of the layer that it stands for, under the same names in files.
+#pragma once
+#include <cassert>
+
+#include "sinter/kernels/int8.hpp"
+#include "sinter/layer/embedding.hpp"
+#include "sinter/layer/head.hpp"
+#include "sinter/layer/linear.hpp"
+#include "sinter/layer/loss.hpp"
+
+namespace sinter::detail {
+
+/// `param`, stored as rows × columns numbers in int8. transposes: true if files hold columns × rows.
+template <int Group, int ElementBytes>
+constexpr Param in_int8(Param param, int rows, int columns, bool transposes = false) {
+  param.padding = 0;
+  param.int8 = {kernel::int8_bytes(rows, columns, Group) / ElementBytes, Group, transposes};
+  return param;
+}
+
+/// The matrix of a layer call, of Rows × Columns numbers.
+template <int Rows, int Columns, int Group>
+kernel::Int8Matrix<const std::byte> int8_matrix(auto weight) {
+  return {reinterpret_cast<const std::byte*>(weight.data), Rows, Columns, Group};
+}
+
+/// y = x Wᵀ + bias, or without, for a layer whose scratch() is int8_scratch().
+template <int Rows, int Columns, int Group>
+void int8_product(auto& c, auto bias) {
+  kernel::int8_matmul(c.stream(), c.x(), int8_matrix<Rows, Columns, Group>(c.weights.weight), bias,
+                      c.y(), reinterpret_cast<std::byte*>(c.scratch()));
+}
+/// The scratch of a product, in elements of P's statistic type.
+template <class P, int Columns, int Group>
+constexpr std::int64_t int8_scratch(std::int64_t rows) {
+  return kernel::int8_scratch_bytes(rows, Columns, Group) /
+         std::int64_t(sizeof(typename P::statistic));
+}
+
+/// Linear<In, Out, O>.
+template <int In, int Out, LinearOptions O, int Group, int ElementBytes>
+struct Int8Linear {
+  using Plain = Linear<In, Out, O>;
+  static constexpr std::array in{In};
+  static constexpr std::array out{Out};
+  template <class T>
+  using Params = typename Plain::template Params<T>;
+  static constexpr Params<Param> params = LinearParams<O.has_bias>::params_of(
+      in_int8<Group, ElementBytes>(Plain::stored, Out, In, Plain::as_is),
+      Param::vector("bias", Out, O.bias));
+  static constexpr std::int64_t flops(std::int64_t rows) { return Plain::flops(rows); }
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    return int8_scratch<P, In, Group>(rows);
+  }
+  static void forward(auto& c) {
+    int8_product<Out, In, Group>(c, LinearParams<O.has_bias>::bias(c.weights));
+  }
+};
+
+/// Embedding<Vocabulary, W>.
+template <int Vocabulary, int W, int Group, int ElementBytes>
+struct Int8Embedding {
+  static constexpr std::array in{0};
+  static constexpr std::array out{W};
+  static constexpr int ids_below = Vocabulary;
+  template <class T>
+  struct Params {
+    T weight;
+  };
+  static constexpr Params<Param> params{
+      in_int8<Group, ElementBytes>(Embedding<Vocabulary, W>::params.weight, Vocabulary, W)};
+  static void forward(auto& c) {
+    kernel::int8_embedding(c.stream(), c.ids(), int8_matrix<Vocabulary, W, Group>(c.weights.weight),
+                           c.y());
+  }
+};
+
+/// Unembedding<Vocabulary, W>.
+template <int Vocabulary, int W, int Group, int ElementBytes>
+struct Int8Unembedding {
+  using Plain = Unembedding<Vocabulary, W>;
+  static constexpr std::array in{W};
+  static constexpr std::array out{Vocabulary};
+  template <class T>
+  using Params = typename Plain::template Params<T>;
+  static constexpr Params<Param> params{
+      in_int8<Group, ElementBytes>(Plain::params.weight, Vocabulary, W)};
+  static constexpr std::int64_t flops(std::int64_t rows) { return Plain::flops(rows); }
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    return int8_scratch<P, W, Group>(rows);
+  }
+  static void forward(auto& c) {
+    int8_product<Vocabulary, W, Group>(c, decltype(c.weights.weight){});
+  }
+};
+
+/// Plain, which is UnembeddingBias<Vocabulary, W>, perhaps with another name of its bias.
+template <class Plain, int Vocabulary, int W, int Group, int ElementBytes>
+struct Int8UnembeddingBias {
+  static constexpr std::array in{W};
+  static constexpr std::array out{Vocabulary};
+  template <class T>
+  using Params = typename Plain::template Params<T>;
+  static constexpr Params<Param> params{
+      in_int8<Group, ElementBytes>(Plain::params.weight, Vocabulary, W), Plain::params.bias};
+  static constexpr std::int64_t flops(std::int64_t rows) { return Plain::flops(rows); }
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    return int8_scratch<P, W, Group>(rows);
+  }
+  static void forward(auto& c) { int8_product<Vocabulary, W, Group>(c, c.weights.bias); }
+};
+
+/// The loss Plain in the graph of training, which says where parameters lie and never runs.
+template <class Plain, int Vocabulary, int W, int Group, int ElementBytes>
+struct Int8Loss {
+  static constexpr std::array in{W, 0};
+  static constexpr std::array out{1};
+  static constexpr bool loss = true, cross_entropy = true;
+  static constexpr int ids_below = Vocabulary;
+  template <class T>
+  using Params = typename Plain::template Params<T>;
+  static constexpr Params<Param> params = [] {
+    Params<Param> all = Plain::params;
+    all.weight = in_int8<Group, ElementBytes>(all.weight, Vocabulary, W);
+    return all;
+  }();
+  static void forward(auto&) { assert(!"a model in int8 is not trained"); }
+};
+
+/// The layer that stands for L with matrices in int8: L itself if it has none that fit.
+template <class L, int Group, int ElementBytes>
+struct Int8Of : std::type_identity<L> {};
+template <int In, int Out, LinearOptions O, int Group, int ElementBytes>
+  requires(In % Group == 0)
+struct Int8Of<Linear<In, Out, O>, Group, ElementBytes>
+    : std::type_identity<Int8Linear<In, Out, O, Group, ElementBytes>> {};
+template <int Vocabulary, int W, int Padding, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<Embedding<Vocabulary, W, Padding>, Group, ElementBytes>
+    : std::type_identity<Int8Embedding<Vocabulary, W, Group, ElementBytes>> {};
+template <int Vocabulary, int W, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<Unembedding<Vocabulary, W>, Group, ElementBytes>
+    : std::type_identity<Int8Unembedding<Vocabulary, W, Group, ElementBytes>> {};
+template <int Vocabulary, int W, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<UnembeddingBias<Vocabulary, W>, Group, ElementBytes>
+    : std::type_identity<
+          Int8UnembeddingBias<UnembeddingBias<Vocabulary, W>, Vocabulary, W, Group, ElementBytes>> {
+};
+template <int Vocabulary, int W, int Padding, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<LinearCrossEntropy<Vocabulary, W, Padding>, Group, ElementBytes>
+    : std::type_identity<Int8Loss<LinearCrossEntropy<Vocabulary, W, Padding>, Vocabulary, W, Group,
+                                  ElementBytes>> {};
+template <int Vocabulary, int W, int Group, int ElementBytes>
+  requires(W % Group == 0)
+struct Int8Of<LinearBiasCrossEntropy<Vocabulary, W>, Group, ElementBytes>
+    : std::type_identity<
+          Int8Loss<LinearBiasCrossEntropy<Vocabulary, W>, Vocabulary, W, Group, ElementBytes>> {};
+
+}  // namespace sinter::detail
