@@ -7,7 +7,7 @@
 //                         [--json FILE] [--svg FILE]
 // "reading alone" reads as many bytes as the weights have, once for each token, by simple sums: the
 // limit of a processor whose cache does not hold them. With --peers also transformers' generate() and
-// CTranslate2, in a Python that has them (bench/peers/requirements.txt).
+// CTranslate2, with float32 and with int8, in a Python that has them (bench/peers/requirements.txt).
 #include <ctime>
 #include <numeric>
 
@@ -34,11 +34,12 @@ struct Work {
   TrainerCore (*trainer)(TrainerSettings);
   std::unique_ptr<GeneratorCore> (*generator)(TrainerSettings);
   std::unique_ptr<GeneratorCore> (*half)(TrainerSettings);
+  std::unique_ptr<GeneratorCore> (*int8)(TrainerSettings);
 };
 
-template <Gpt2Options Shape, class Precision>
-struct writes : Recipe<Gpt2<Shape>, Precision, bench::Tokens<Shape.positions, Shape.vocabulary>,
-                       Batch<{.global = 1, .micro = 1}>> {};
+template <Gpt2Options Shape, class... Policies>
+struct writes : Recipe<Gpt2<Shape>, bench::Tokens<Shape.positions, Shape.vocabulary>,
+                       Batch<{.global = 1, .micro = 1}>, Policies...> {};
 template <class R>
 std::unique_ptr<GeneratorCore> make_generator(TrainerSettings settings) {
   return std::make_unique<Generator<R>>(settings);
@@ -50,7 +51,8 @@ Work work(std::string name, int texts) {
           texts,
           bench::make_trainer<writes<Shape, Fp32>>,
           make_generator<writes<Shape, Fp32>>,
-          make_generator<writes<Shape, Bf16>>};
+          make_generator<writes<Shape, Bf16>>,
+          make_generator<writes<Shape, Quantize<>>>};
 }
 
 constexpr Gpt2Options small{
@@ -155,7 +157,7 @@ int contest(char** words) {
   if (who == "reading") {
     read_alone(w, threads);
   } else {
-    const auto make = who == "bf16" ? w.half : w.generator;
+    const auto make = who == "bf16" ? w.half : who == "int8" ? w.int8 : w.generator;
     generate_with_ours(w, *make({.threads = threads}), words[2]);
   }
   return 0;
@@ -186,12 +188,16 @@ std::vector<bench::Row> measure(int number, const Settings& settings) {
   Turns turns(settings);
   const Contestant& ours = turns.add_own("Sinter", own("fp32"));
   const Contestant& half = turns.add_own("Sinter, Bf16", own("bf16"));
+  const Contestant& int8 = turns.add_own("Sinter, int8", own("int8"));
   const Contestant& alone = turns.add_own("reading alone", own("reading"));
   std::vector<const Contestant*> peers;
+  const Contestant* int8_peer = nullptr;
   if (!settings.python.empty())
     for (auto [name, word] : {std::pair{"transformers, generate()", "transformers"},
                               {"CTranslate2, float32", "ctranslate2"}})
       peers.push_back(turns.add_python(name, "decode.py", word, folder));
+  if (!settings.python.empty())
+    int8_peer = turns.add_python("CTranslate2, int8", "decode.py", "ctranslate2_int8", folder);
   turns.take();
   std::vector<bench::Row> rows;
   const auto row = [&](const Contestant& mine, const Contestant& peer, bool same_text) {
@@ -203,9 +209,13 @@ std::vector<bench::Row> measure(int number, const Settings& settings) {
   };
   row(ours, alone, false);
   row(half, ours, false);
+  row(int8, ours, false);
+  if (int8_peer) row(int8, *int8_peer, false);
   for (const Contestant* peer : peers)
     if (peer) row(ours, *peer, true);
   rows.push_back({w.name + ": peak memory", ours.peak_mib, half.peak_mib, half.name, "MiB", 0, true,
+                  "of the process"});
+  rows.push_back({w.name + ": peak memory", ours.peak_mib, int8.peak_mib, int8.name, "MiB", 0, true,
                   "of the process"});
   for (const Contestant* peer : peers)
     if (peer)

@@ -50,8 +50,8 @@ def convert_for_ctranslate2(to):
     ctranslate2.converters.TransformersConverter(str(folder / "weights")).convert(str(to), force=True)
 
 
-def with_ctranslate2():
-    converted = folder / "ctranslate2"
+def with_ctranslate2(compute_type="float32"):
+    converted = folder / f"ctranslate2_{compute_type}"
     if os.fork() == 0:  # the converter's memory is not the generator's
         convert_for_ctranslate2(converted)
         os._exit(0)
@@ -60,7 +60,7 @@ def with_ctranslate2():
     import ctranslate2
 
     model = ctranslate2.Generator(
-        str(converted), device="cpu", compute_type="float32", inter_threads=1, intra_threads=threads
+        str(converted), device="cpu", compute_type=compute_type, inter_threads=1, intra_threads=threads
     )
 
     def generate(prompts, count):
@@ -78,7 +78,11 @@ def with_ctranslate2():
 
 
 def main():
-    generate = {"transformers": with_transformers, "ctranslate2": with_ctranslate2}[sys.argv[1]]()
+    generate = {
+        "transformers": with_transformers,
+        "ctranslate2": with_ctranslate2,
+        "ctranslate2_int8": lambda: with_ctranslate2("int8"),
+    }[sys.argv[1]]()
     prompts = iter(job["prompts"])
 
     def take():

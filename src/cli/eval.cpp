@@ -8,6 +8,7 @@
 #include "cli/eval_progress.hpp"
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
+#include "cli/quantization_error.hpp"
 #include "cli/resume.hpp"
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
@@ -27,7 +28,20 @@ std::vector<ExampleFigure> example_figures(const Evaluation& evaluation) {
   return figures;
 }
 
-std::string json_text(const Evaluation& evaluated, const DataUnit& unit) {
+/// Predicted tokens on which int8 is compared: enough for a loss of three digits.
+constexpr std::int64_t compared_tokens = 2048;
+
+/// The figures of --quantize int8, by their names in JSON.
+std::vector<ExampleFigure> figures_of(const QuantizationError& error) {
+  return {{"compared_tokens", double(error.tokens)},
+          {"compared_loss", error.loss},
+          {"int8_loss", error.quantized_loss},
+          {"int8_divergence", error.divergence},
+          {"int8_same_choice", error.same_choice}};
+}
+
+std::string json_text(const Evaluation& evaluated, const DataUnit& unit,
+                      const std::vector<ExampleFigure>& more) {
   const Loss& loss = evaluated.loss;
   nlohmann::ordered_json result{{"loss", loss.mean()}, {"tokens", loss.count}};
   for (const MetricValue& metric : evaluated.metrics)
@@ -35,11 +49,13 @@ std::string json_text(const Evaluation& evaluated, const DataUnit& unit) {
   for (const auto& [name, value] : example_figures(evaluated)) result[name] = value;
   for (const Figure& figure : unit.figures) result[figure.key()] = figure.of(loss.mean());
   if (unit.headline) result[unit.headline.key()] = unit.headline.of(loss.mean());
+  for (const auto& [name, value] : more) result[name] = finite_or_null(value);
   return result.dump() + "\n";
 }
 
 /// Returns the loss and its figures, one per line, with the values in a column.
-std::string text(const Evaluation& evaluated, const DataUnit& unit) {
+std::string text(const Evaluation& evaluated, const DataUnit& unit,
+                 const std::vector<ExampleFigure>& more) {
   const Loss& loss = evaluated.loss;
   std::vector<std::pair<std::string_view, std::string>> lines;
   std::string mean = fmt::format("{:.6f}", loss.mean());
@@ -55,6 +71,7 @@ std::string text(const Evaluation& evaluated, const DataUnit& unit) {
   for (const auto& [name, value] : example_figures(evaluated))
     lines.emplace_back(name, fmt::format("{:.6f}", value));
   lines.emplace_back("predicted", unit.count(loss.count));
+  for (const auto& [name, value] : more) lines.emplace_back(name, fmt::format("{:.6g}", value));
   std::size_t width = 0;
   for (const auto& line : lines) width = std::max(width, line.first.size());
   std::string text;
@@ -76,6 +93,21 @@ void add_set(const std::string& name, const Evaluation& set, Evaluation& to) {
     to.metrics.push_back({name + "_" + metric.name, metric.value});
 }
 
+/// The error of int8 over the first of the data, if --quantize asks for it. The data then begin anew.
+std::vector<ExampleFigure> int8_figures(const RecipeView& recipe, const Arguments& a,
+                                        AnySource& data) {
+  if (a.quantizes != true) return {};
+  if (a.world.ranks > 1)
+    throw UsageError(
+        "eval --quantize int8 compares both models in one process. Start it without a "
+        "launcher.");
+  const SamplerState begin = data.state();
+  const std::vector<ExampleFigure> figures =
+      figures_of(quantization_error(recipe, a, data, compared_tokens));
+  data.restore(begin);
+  return figures;
+}
+
 }  // namespace
 
 int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
@@ -93,6 +125,7 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   OpenedData& data = opened.first;
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe->data.unit;
+  const std::vector<ExampleFigure> more = int8_figures(*recipe, a, *data.evaluation);
   World world = world_with_facts(a, data.evaluation->state());
   TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
   const std::string warning = load_weights_of(trainer, a);
@@ -108,7 +141,8 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
   if (!std::isfinite(loss.mean()))
     throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");
-  if (is_first(a)) print_result(a.json ? json_text(evaluated, unit) : text(evaluated, unit));
+  if (is_first(a))
+    print_result(a.json ? json_text(evaluated, unit, more) : text(evaluated, unit, more));
   return exit_done;
 }
 

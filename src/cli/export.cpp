@@ -5,6 +5,7 @@
 #include "cli/class_order.hpp"
 #include "cli/origin.hpp"
 #include "cli/output.hpp"
+#include "cli/text_writer.hpp"
 #include "cli/tokenizer.hpp"
 #include "cli/verbs.hpp"
 #include "cli/weights_fit.hpp"
@@ -13,6 +14,7 @@
 #include "sinter/data/example_marks.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/files/weights.hpp"
+#include "sinter/plan/parameter.hpp"
 #include "sinter/trainer/core.hpp"
 #include "trainer/merge_adapters.hpp"
 #include "trainer/state_json.hpp"
@@ -134,10 +136,10 @@ ExportParts parts_of(const RecipeView& recipe, const Arguments& a, std::string& 
 
 /// Requires either a folder or a GGUF file, and of the latter what it can be.
 void require_target(const Arguments& a) {
-  if (a.as_adapter && (a.gguf || a.dtype || a.shard_bytes || a.tokenizer))
+  if (a.as_adapter && (a.gguf || a.dtype || a.shard_bytes || a.tokenizer || a.quantizes))
     throw UsageError(
         "--as-adapter writes PEFT's folder, with the types of training and without a tokenizer. "
-        "Leave --gguf, --dtype, --max-shard-size and --tokenizer out.");
+        "Leave --gguf, --dtype, --quantize, --max-shard-size and --tokenizer out.");
   if (a.adapter) require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   if (!a.gguf) return require_flag(a.out.has_value(), "--out DIR", a.verb);
   if (a.out)
@@ -146,18 +148,28 @@ void require_target(const Arguments& a) {
     throw UsageError("--max-shard-size and --gguf exclude each other: GGUF is one file.");
   if (a.dtype == Dtype::f64)
     throw UsageError("--gguf takes --dtype float32, float16 or bfloat16, not float64.");
+  if (a.quantizes == true)
+    throw UsageError("--quantize int8 is of a folder, which --out names; --gguf takes --dtype.");
   if (std::filesystem::exists(*a.gguf))
     throw FileError("Cannot export to " + *a.gguf +
                     ": it exists. Name a new file; nothing was changed.");
+}
+
+/// The parameters as a Generator stores them, if --quantize asks for int8.
+std::vector<Parameter> int8_parameters(const RecipeView& recipe, const Arguments& a) {
+  if (a.quantizes != true) return {};
+  return list_parameters(generation_of(recipe, true)->plan->model);
 }
 
 /// Writes the folder or the file. Returns notes on it.
 std::string write_export(TrainerCore& trainer, const RecipeView& recipe, const ExportParts& parts,
                          std::optional<Dtype> dtype, const Arguments& a) {
   if (!a.gguf) {
+    const std::vector<Parameter> int8 = int8_parameters(recipe, a);
     trainer.export_to(*a.out,
                       {.shard_bytes = a.shard_bytes.value_or(default_shard_bytes),
                        .dtype = dtype,
+                       .int8 = int8,
                        .finish = [&](const std::filesystem::path& into, const std::string& config) {
                          write_export_files(parts, config, into);
                        }});
@@ -226,6 +238,8 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.as_adapter) return write_adapter(trainer, notes, a);
   ExportParts parts = parts_of(*recipe, a, notes);
   const std::optional<Dtype> narrow = narrow_type(parts.origin), dtype = a.dtype ? a.dtype : narrow;
+  for (const Parameter& p : int8_parameters(*recipe, a))
+    parts.int8_group = std::max(parts.int8_group, p.int8.group);
   if (dtype) parts.dtype = std::ranges::find(type_words, *dtype, &TypeWord::dtype)->word;
   if (narrow && !a.dtype)
     notes += fmt::format(

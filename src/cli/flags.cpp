@@ -227,6 +227,12 @@ constexpr Flag most_flags[] = {
      "How many texts of --file, or beams, are written at once. Default: the\nrecipe's Generation, "
      "which has 8 by default.",
      [](Arguments& a, const Given& g) { a.rows = integer<int>(g, 1); }},
+    {"--quantize", "WORD",
+     "int8: store the weights in blocks of int8, as the recipe's Quantize\n"
+     "says; none: as the precision says. eval measures the error of int8,\n"
+     "export writes a folder in int8, which Sinter reads.\n"
+     "Default: as the recipe says; for eval and export none.",
+     set_quantization},
     {"--text", "", "Print figures and a small curve of each run's loss, and write no\npage.",
      [](Arguments& a, const Given&) { a.text_only = true; }},
     {"--world", "N",

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/output.hpp"
 #include "cli/weights_fit.hpp"
 #include "sinter/generate/generator.hpp"
+#include "sinter/plan/parameter.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -15,19 +18,33 @@ constexpr int rows_without_caches = 8;
 /// Says what memory a generator has.
 std::string planned_memory(const PlanView& plan) {
   const Memory& m = plan.memory;
+  const bool is_int8 = std::ranges::any_of(list_parameters(plan.model),
+                                           [](const Parameter& p) { return p.int8.elements > 0; });
   return fmt::format(
-      "memory: {} of weights, {} of caches for {} texts of {} tokens, and {} more.\n",
-      bytes_text(m.parameters), bytes_text(m.cache), plan.max_texts, plan.context,
-      bytes_text(m.total - m.parameters - m.cache));
+      "memory: {} of weights{}, {} of caches for {} texts of {} tokens, and {} more.\n",
+      bytes_text(m.parameters), is_int8 ? " in int8" : "", bytes_text(m.cache), plan.max_texts,
+      plan.context, bytes_text(m.total - m.parameters - m.cache));
 }
 
 }  // namespace
 
+std::shared_ptr<RecipeView> generation_of(const RecipeView& recipe, std::optional<bool> quantizes) {
+  if (quantizes == true && !recipe.plain_generation)
+    throw UsageError(fmt::format(
+        "--quantize int8 needs a recipe that plans it, and {} does not. Add Quantize<> to the "
+        "recipe "
+        "and build it{}.",
+        recipe.name,
+        recipe.generation ? "" : "; this model cannot, as it reads each text anew for each token"));
+  return quantizes == false && recipe.plain_generation ? recipe.plain_generation()
+                                                       : recipe.generation();
+}
+
 TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) : arguments_(a) {
   const TrainerSettings settings{0, a.threads, false, {}, a.scratch};
   std::string said;
-  if (recipe->generation) {
-    generator_ = std::make_unique<GeneratorCore>(recipe->generation(), settings);
+  if (recipe->generation || a.quantizes == true) {
+    generator_ = std::make_unique<GeneratorCore>(generation_of(*recipe, a.quantizes), settings);
     said = load_weights_of(generator_->weights(), a);
     if (a.rows) generator_->limit_rows(*a.rows);
     if (!a.quiet) note_lines(planned_memory(plan()));

@@ -17,6 +17,11 @@ class GeneratorCore;
 
 namespace sinter::detail::cli {
 
+/// The view of a recipe that continues texts; `quantizes` as --quantize says, or else as the recipe does.
+/// requires  the recipe has one, or quantizes is true
+/// throws    UsageError if int8 is asked for, and the recipe does not plan it
+std::shared_ptr<RecipeView> generation_of(const RecipeView& recipe, std::optional<bool> quantizes);
+
 /// Writes texts with the weights that --weights names: with key-value caches, or, where a layer of the
 /// recipe's model does not say how, by reading each text anew for each token. On standard error it says
 /// which, and what memory is planned.

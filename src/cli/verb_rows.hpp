@@ -19,24 +19,24 @@ namespace sinter::detail::cli {
     .needs = Needs::data, .has_ranks = true, .takes_options = true)                              \
   X(eval, "eval", eval, "the loss of trained weights over data",                                 \
     "--data PATH... --skip-unreadable --as-text --held-out --weights PATH --adapter FOLDER "     \
-    "--average --skip-generation --threads N --pin --scratch FOLDER --rank-timeout SECONDS "     \
-    "--no-libtorch --tokenizer PATH --special-tokens WORD --config FILE --print-config "         \
-    "--json --quiet",                                                                            \
+    "--average --skip-generation --quantize WORD --threads N --pin --scratch FOLDER "            \
+    "--rank-timeout SECONDS --no-libtorch --tokenizer PATH --special-tokens WORD "               \
+    "--config FILE --print-config --json --quiet",                                               \
     .needs = Needs::data, .has_ranks = true, .options_of = "data evaluation")                    \
   X(generate, "generate", generate, "continue a text, or each of a file",                        \
-    "--seed N --weights PATH --adapter FOLDER --average --threads N --scratch FOLDER "           \
-    "--no-libtorch --tokenizer PATH --special-tokens WORD --prompt TEXT --file FILE --rows N "   \
-    "--tokens N --ignore-eos --temperature T --top-k K --top-p P --min-p P --typical-p P "       \
-    "--repetition-penalty X --frequency-penalty X --presence-penalty X "                         \
-    "--no-repeat-ngram-size N --no-repeat-written-ngram-size N "                                 \
+    "--seed N --weights PATH --adapter FOLDER --average --quantize WORD --threads N "            \
+    "--scratch FOLDER --no-libtorch --tokenizer PATH --special-tokens WORD --prompt TEXT "       \
+    "--file FILE --rows N --tokens N --ignore-eos --temperature T --top-k K --top-p P "          \
+    "--min-p P --typical-p P --repetition-penalty X --frequency-penalty X "                      \
+    "--presence-penalty X --no-repeat-ngram-size N --no-repeat-written-ngram-size N "            \
     "--no-repeat-prompt-ngram-size N --min-tokens N --stop TEXT... --beams N --results N "       \
     "--early-stopping WORD --length-penalty X --length-penalty-by WORD --config FILE "           \
     "--print-config --json --quiet",                                                             \
     .needs = Needs::tokenizer, .options_of = "data")                                             \
   X(chat, "chat", chat, "talk with a model that learnt replies",                                 \
-    "--seed N --weights PATH --adapter FOLDER --average --threads N --scratch FOLDER "           \
-    "--no-libtorch --tokenizer PATH --special-tokens WORD --tokens N --temperature T "           \
-    "--top-k K --top-p P --min-p P --typical-p P --repetition-penalty X "                        \
+    "--seed N --weights PATH --adapter FOLDER --average --quantize WORD --threads N "            \
+    "--scratch FOLDER --no-libtorch --tokenizer PATH --special-tokens WORD --tokens N "          \
+    "--temperature T --top-k K --top-p P --min-p P --typical-p P --repetition-penalty X "        \
     "--frequency-penalty X --presence-penalty X --no-repeat-ngram-size N "                       \
     "--no-repeat-written-ngram-size N --no-repeat-prompt-ngram-size N --min-tokens N "           \
     "--stop TEXT... --beams N --early-stopping WORD --length-penalty X "                         \
@@ -55,8 +55,8 @@ namespace sinter::detail::cli {
     .takes_options = true)                                                                       \
   X(export_folder, "export", export_folder, "write the model as a Hugging Face folder or GGUF",  \
     "--out PATH --gguf FILE --as-adapter --seed N --weights PATH --adapter FOLDER "              \
-    "--tokenizer PATH --dtype WORD --max-shard-size SIZE --average --threads N "                 \
-    "--scratch FOLDER --config FILE --print-config --json --quiet")                              \
+    "--tokenizer PATH --dtype WORD --quantize WORD --max-shard-size SIZE --average "             \
+    "--threads N --scratch FOLDER --config FILE --print-config --json --quiet")                  \
   X(report, "report", make_report, "write a page with the curves of runs",                       \
     "--out PATH --text --config FILE --print-config --json", .words = " RUN...")                 \
   X(tokenize, "tokenize", tokenize, "turn a text into the ids of a tokenizer",                   \

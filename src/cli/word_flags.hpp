@@ -36,6 +36,13 @@ inline void set_special_tokens(Arguments& a, const Given& given) {
   a.special_tokens = word == "on";
 }
 
+inline void set_quantization(Arguments& a, const Given& given) {
+  const std::string& word = given.texts.front();
+  if (word != "int8" && word != "none")
+    throw UsageError(fmt::format("--quantize takes int8 or none, not '{}'.", word));
+  a.quantizes = word == "int8";
+}
+
 inline void set_resume(Arguments& a, const Given& given) {
   const std::string& word = given.texts.front();
   if (!word.empty() && word != "auto")

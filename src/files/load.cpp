@@ -12,12 +12,19 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "files/elements.hpp"
+#include "files/scaled_tensor.hpp"
+
 namespace sinter::detail {
 namespace {
 
 struct Source {
   const SafetensorsFile* file;
   const TensorInfo* tensor;
+  const SafetensorsFile* scales_file = nullptr;
+  const TensorInfo* scales = nullptr;  // of a matrix in int8
+
+  ScaledTensor scaled() const { return {file, tensor, scales_file, scales}; }
 };
 
 /// Mismatches, by kind.
@@ -104,6 +111,22 @@ class Matcher {
     }
   }
 
+  /// Joins matrices in int8 with their scales.
+  void settle_scales() {
+    for (auto& [name, source] : sources) {
+      if (source.tensor->dtype != Dtype::i8) continue;
+      const auto scales = sources.find(std::string(name) + std::string(scale_suffix));
+      if (scales == sources.end() || !is_scaled(*source.tensor, *scales->second.tensor)) continue;
+      source.scales_file = scales->second.file;
+      source.scales = scales->second.tensor;
+    }
+    std::erase_if(sources, [&](const auto& one) {
+      const auto& [name, source] = one;
+      if (!name.ends_with(scale_suffix)) return false;
+      const auto matrix = sources.find(name.substr(0, name.size() - scale_suffix.size()));
+      return matrix != sources.end() && matrix->second.scales == source.tensor;
+    });
+  }
   /// Resolves aliases. If a file has only the alias, it replaces its tensor; if it has both, they
   /// must be equal.
   void settle_aliases() {
@@ -139,7 +162,9 @@ class Matcher {
       problems.shapes.push_back(fmt::format("{} is {}, expected {}", expected.name,
                                             printable(to_string(tensor.shape)),
                                             to_string(expected.shape)));
-    if (!convertible(tensor, expected.dtype))
+    const bool fits =
+        found->second.scales ? is_real(expected.dtype) : convertible(tensor, expected.dtype);
+    if (!fits)
       problems.types.push_back(fmt::format("{} is {}, which cannot be read as {}", expected.name,
                                            dtype_name(tensor.dtype), dtype_name(expected.dtype)));
   }
@@ -155,6 +180,7 @@ class Matcher {
   UnsharedHeads require_match(const std::deque<SafetensorsFile>& files,
                               std::span<const Expected> expected) {
     for (const SafetensorsFile& file : files) collect(file);
+    settle_scales();
     settle_aliases();
     for (const Expected& one : expected) compare(one);
     for (const SafetensorsFile& file : files)
@@ -180,6 +206,14 @@ class Matcher {
     const auto found = sources.find(without(rules.optional_prefix, expected.name));
     if (found == sources.end()) return;
     const Source& source = found->second;
+    if (source.scales) {
+      char* const into = static_cast<char*>(expected.into);
+      const std::uint64_t bytes = dtype_bits(expected.dtype) / 8;
+      const TakeElements copy = [&](std::uint64_t first, const void* values, std::uint64_t count) {
+        std::memcpy(into + first * bytes, values, count * bytes);
+      };
+      return read_scaled(source.scaled(), expected.dtype, expected.take ? expected.take : copy);
+    }
     if (expected.take) return source.file->read(*source.tensor, expected.dtype, expected.take);
     source.file->read(*source.tensor, expected.into, expected.dtype);
   }

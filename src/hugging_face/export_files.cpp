@@ -90,6 +90,9 @@ Json config_of(const ExportParts& parts, const std::string& own,
   for (const char* key : {"id2label", "label2id"}) origin.erase(key);
   add_missing(config, origin);
   if (!parts.dtype.empty()) config["torch_dtype"] = parts.dtype;
+  if (parts.int8_group > 0)  // transformers then says that it does not know it
+    config["quantization_config"] = {{"quant_method", "sinter_int8"},
+                                     {"group_size", parts.int8_group}};
   return config;
 }
 

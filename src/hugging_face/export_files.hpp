@@ -13,6 +13,7 @@ namespace sinter::detail::hugging_face {
 /// What an export is made of.
 struct ExportParts {
   Origin origin{};
+  int int8_group = 0;      // numbers of weights in int8 that share a scale; 0 without int8
   std::string dtype = "";  // of the weights, such as "bfloat16"; empty for that of the masters
   std::vector<std::string> classes =
       {};                      // names of the classes in the data; empty if these have none

@@ -15,6 +15,7 @@
 #include "sinter/trainer/core.hpp"
 #include "trainer/export_folder.hpp"
 #include "trainer/flat_tensors.hpp"
+#include "trainer/int8_values.hpp"
 #include "trainer/load_rules.hpp"
 #include "trainer/merge_adapters.hpp"
 #include "trainer/saved_tensors.hpp"
@@ -192,6 +193,8 @@ void TrainerCore::export_to(const std::filesystem::path& folder, const ExportFor
     std::vector<TensorView> weights(views.begin(), views.end());
     if (form.dtype)
       for (TensorView& tensor : weights) write_as(tensor, *form.dtype);
+    const Int8Tensors in_int8(views, form.int8);
+    in_int8.replace(weights);
     write_folder_atomically(folder, [&](const fs::path& into) {
       write_shards(into, weights, form.shard_bytes);
       const std::string config = config_text(recipe_->hugging_face);

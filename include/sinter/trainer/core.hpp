@@ -28,6 +28,9 @@ namespace detail {
 struct ExportForm {
   std::uint64_t shard_bytes = default_shard_bytes;  ///< maximum size of a file of weights
   std::optional<Dtype> dtype{};                     ///< type of weights; if unset, that of masters
+  /// The parameters of a plan in int8: those that it stores in int8 are written as I8 numbers and F16
+  /// scales, a scale for each group.
+  std::vector<Parameter> int8{};
   /// Writes the other files. It gets the folder, and config.json's text of the recipe, which is
   /// empty if Hugging Face does not have the architecture. If unset, that text is written.
   std::function<void(const std::filesystem::path& into, const std::string& config)> finish{};
