@@ -57,6 +57,72 @@ HWY_INLINE void multiply_part(D d, Strided<T> a, const T* b, std::int64_t b_step
   }
 }
 
+/// Columns of c whose sums are in memory at once; so many numbers of a row of b are read one behind
+/// the other.
+constexpr int columns_at_once = 1024;
+
+/// sums = or += `Steps` columns of a times as many rows of b, for `Rows` rows and `columns` columns.
+template <int Rows, int Steps, class T>
+HWY_INLINE void add_steps(Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step, int columns,
+                          bool begins, T* HWY_RESTRICT sums) {
+  const hn::ScalableTag<T> d;
+  const int lanes = int(hn::Lanes(d));
+  hn::Vec<decltype(d)> factor[Rows][Steps];
+  for (int i = 0; i < Rows; ++i)
+    for (int p = 0; p < Steps; ++p) factor[i][p] = hn::Set(d, a.data[i * a.row + p * a.step]);
+  int j = 0;
+  for (; j + lanes <= columns; j += lanes) {
+    hn::Vec<decltype(d)> sum[Rows];
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i)
+      sum[i] = begins ? hn::Zero(d) : hn::LoadU(d, sums + i * columns_at_once + j);
+    SINTER_UNROLL
+    for (int p = 0; p < Steps; ++p) {
+      const auto column = hn::LoadU(d, b + p * b_step + j);
+      SINTER_UNROLL
+      for (int i = 0; i < Rows; ++i) sum[i] = hn::MulAdd(factor[i][p], column, sum[i]);
+    }
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * columns_at_once + j);
+  }
+  const hn::CappedTag<T, 1> one;
+  for (; j < columns; ++j)
+    for (int i = 0; i < Rows; ++i) {
+      T* const at = sums + i * columns_at_once + j;
+      auto sum = begins ? hn::Zero(one) : hn::LoadU(one, at);
+      for (int p = 0; p < Steps; ++p)
+        sum = hn::MulAdd(hn::Set(one, a.data[i * a.row + p * a.step]),
+                         hn::LoadU(one, b + p * b_step + j), sum);
+      hn::StoreU(sum, one, at);
+    }
+}
+
+/// One or two rows of c, with b as it is stored: long parts of its rows are read in order, as memory
+/// gives them fastest. The bits are those of across().
+template <int Rows, class T>
+HWY_NOINLINE void along_rows(Strided<T> a, Matrix<const T> b, int depth, Target<T> c) {
+  HWY_ALIGN T sums[Rows * columns_at_once];
+  for (int first = 0; first < b.columns; first += columns_at_once) {
+    const int columns = std::min(columns_at_once, b.columns - first);
+    constexpr int steps = 4;
+    int p = 0;
+    const auto next = [&](auto count) HWY_ATTR {
+      add_steps<Rows, decltype(count)::value>(a.from(0, p), b.data + p * b.stride + first, b.stride,
+                                              columns, p == 0, sums);
+      p += decltype(count)::value;
+    };
+    while (p + steps <= depth) next(std::integral_constant<int, steps>());
+    while (p < depth) next(std::integral_constant<int, 1>());
+    for (int i = 0; i < Rows; ++i) {
+      const Target<T> to = c.from(i, first);
+      for (int j = 0; j < columns; ++j) {
+        const T sum = sums[i * columns_at_once + j];
+        to.data[j] = to.addend ? *to.addend.at(0, j) + sum : sum;
+      }
+    }
+  }
+}
+
 /// `Rows` rows of c, with b as it is stored.
 template <int Rows, class T>
 HWY_NOINLINE void across(Strided<T> a, Matrix<const T> b, int depth, Target<T> c) {
@@ -79,11 +145,11 @@ HWY_NOINLINE void across(Strided<T> a, Matrix<const T> b, int depth, Target<T> c
   }
 }
 
-/// `Rows` rows and `Columns` columns of c. Rows of a are depth_block apart, and columns of op(b) are
-/// rows of b.
+/// `Rows` rows and `Columns` columns of c. Rows of a are a_row apart, and columns of op(b) are rows of
+/// b.
 template <int Rows, int Columns, class T>
-HWY_NOINLINE void multiply_along(const T* a, const T* b, std::int64_t b_row, int depth,
-                                 Target<T> c) {
+HWY_NOINLINE void multiply_along(const T* a, std::int64_t a_row, const T* b, std::int64_t b_row,
+                                 int depth, Target<T> c) {
   const hn::ScalableTag<T> d;
   const int lanes = int(hn::Lanes(d)), whole = depth - depth % lanes;
   hn::Vec<decltype(d)> sum[Rows][Columns];
@@ -98,7 +164,7 @@ HWY_NOINLINE void multiply_along(const T* a, const T* b, std::int64_t b_row, int
       const auto column = hn::LoadU(d, b + j * b_row + p);
       SINTER_UNROLL
       for (int i = 0; i < Rows; ++i)
-        sum[i][j] = hn::MulAdd(hn::LoadU(d, a + i * depth_block + p), column, sum[i][j]);
+        sum[i][j] = hn::MulAdd(hn::LoadU(d, a + i * a_row + p), column, sum[i][j]);
     }
   }
   SINTER_UNROLL
@@ -108,8 +174,7 @@ HWY_NOINLINE void multiply_along(const T* a, const T* b, std::int64_t b_row, int
       const hn::CappedTag<T, 1> one;
       auto rest = hn::Zero(one);
       for (int p = whole; p < depth; ++p)
-        rest =
-            hn::MulAdd(hn::Set(one, a[i * depth_block + p]), hn::Set(one, b[j * b_row + p]), rest);
+        rest = hn::MulAdd(hn::Set(one, a[i * a_row + p]), hn::Set(one, b[j * b_row + p]), rest);
       const T all = reduce_sum(d, sum[i][j]) + hn::GetLane(rest);
       const Target<T> to = c.from(i, j);
       *to.data = to.addend ? *to.addend.data + all : all;
@@ -119,11 +184,30 @@ HWY_NOINLINE void multiply_along(const T* a, const T* b, std::int64_t b_row, int
 
 /// All rows of c and `Columns` columns.
 template <int Columns, class T>
-void down(const T* a, int rows, const T* b, std::int64_t b_row, int depth, Target<T> c) {
+void down(const T* a, std::int64_t a_row, int rows, const T* b, std::int64_t b_row, int depth,
+          Target<T> c) {
   int i = 0;
   for (; i + 2 <= rows; i += 2)
-    multiply_along<2, Columns>(a + i * depth_block, b, b_row, depth, c.from(i, 0));
-  if (i < rows) multiply_along<1, Columns>(a + i * depth_block, b, b_row, depth, c.from(i, 0));
+    multiply_along<2, Columns>(a + i * a_row, a_row, b, b_row, depth, c.from(i, 0));
+  if (i < rows) multiply_along<1, Columns>(a + i * a_row, a_row, b, b_row, depth, c.from(i, 0));
+}
+
+/// The whole product where rows of op(a) and columns of op(b) lie one number behind the other: each
+/// of these is read as a whole.
+template <class T>
+void multiply_lines(Strided<T> a, int rows, Matrix<const T> b, int depth, Target<T> c) {
+  const auto columns = [&](auto count, int j) {
+    constexpr int n = decltype(count)::value;
+    Target<T> to = c.from(0, j);
+    for (int p = 0; p < depth; p += depth_block) {
+      down<n>(a.data + p, a.row, rows, b.data + j * b.stride + p, b.stride,
+              std::min(depth_block, depth - p), to);
+      to.addend = {to.data, to.row};
+    }
+  };
+  int j = 0;
+  for (; j + 4 <= b.rows; j += 4) columns(std::integral_constant<int, 4>(), j);
+  for (; j < b.rows; ++j) columns(std::integral_constant<int, 1>(), j);
 }
 
 /// A block of the depth. Columns [p, p + depth) of op(a) and those rows of op(b) take part.
@@ -135,8 +219,8 @@ void multiply_block(Strided<T> a, int rows, Matrix<const T> b, int p, int depth,
     for (; i + tile_rows <= rows; i += tile_rows)
       across<tile_rows>(a.from(i, p), part, depth, c.from(i, 0));
     for (; i + 4 <= rows; i += 4) across<4>(a.from(i, p), part, depth, c.from(i, 0));
-    for (; i + 2 <= rows; i += 2) across<2>(a.from(i, p), part, depth, c.from(i, 0));
-    for (; i < rows; ++i) across<1>(a.from(i, p), part, depth, c.from(i, 0));
+    for (; i + 2 <= rows; i += 2) along_rows<2>(a.from(i, p), part, depth, c.from(i, 0));
+    for (; i < rows; ++i) along_rows<1>(a.from(i, p), part, depth, c.from(i, 0));
     return;
   }
   HWY_ALIGN T factors[(min_rows - 1) * depth_block];
@@ -146,15 +230,17 @@ void multiply_block(Strided<T> a, int rows, Matrix<const T> b, int p, int depth,
   const T* columns = b.data + p;
   int j = 0;
   for (; j + 4 <= b.rows; j += 4)
-    down<4>(factors, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
+    down<4>(factors, depth_block, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
   for (; j < b.rows; ++j)
-    down<1>(factors, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
+    down<1>(factors, depth_block, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
 }
 
 template <class T>
 void product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend) {
   const int depth = a.transposed ? a.rows : a.columns;
   const Strided<T> factors{a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
+  if (b.transposed && factors.step == 1)
+    return multiply_lines(factors, c.rows, b, depth, Target<T>{c.data, c.stride, addend});
   for (int p = 0; p < depth; p += depth_block) {
     multiply_block(factors, c.rows, b, p, std::min(depth_block, depth - p),
                    Target<T>{c.data, c.stride, addend});

@@ -31,7 +31,7 @@ namespace {
 namespace HWY_NAMESPACE {
 
 constexpr int block = 1024;  // of the depth
-constexpr int tile = 128;    // columns of c that are summed at once
+constexpr int tile = 1024;   // columns of c that are summed at once
 using Floats = hn::ScalableTag<float>;
 
 /// Rows of op(a) within a block of the depth, and sums of columns of c, all as floats.
@@ -70,16 +70,49 @@ HWY_INLINE void add_across(const float* factors, const T* b, std::int64_t b_step
   }
 }
 
-/// All columns of a tile, `Rows` rows.
+/// sums += `Steps` factors of `Rows` rows times as many rows of b, for whole vectors of `columns`.
+template <int Rows, int Steps, class T>
+HWY_INLINE void add_steps(const float* factors, const T* b, std::int64_t b_step, int columns,
+                          float* sums) {
+  const Floats d;
+  const int lanes = int(hn::Lanes(d));
+  hn::Vec<Floats> factor[Rows][Steps];
+  for (int i = 0; i < Rows; ++i)
+    for (int p = 0; p < Steps; ++p) factor[i][p] = hn::Set(d, factors[i * block + p]);
+  for (int j = 0; j + lanes <= columns; j += lanes) {
+    hn::Vec<Floats> sum[Rows];
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) sum[i] = hn::LoadU(d, sums + i * tile + j);
+    SINTER_UNROLL
+    for (int p = 0; p < Steps; ++p) {
+      const auto column = load(d, b + p * b_step + j);
+      SINTER_UNROLL
+      for (int i = 0; i < Rows; ++i) sum[i] = hn::MulAdd(factor[i][p], column, sum[i]);
+    }
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * tile + j);
+  }
+}
+
+/// All columns of a tile, `Rows` rows. For one or two of them long parts of rows of b are read in
+/// order, as memory gives them fastest.
 template <int Rows, class T>
 HWY_NOINLINE void across(const float* factors, const T* b, std::int64_t b_step, int depth,
                          int columns, float* sums) {
-  constexpr int lanes = int(hn::MaxLanes(Floats())), vectors = Rows < 4 ? 8 / Rows : 2;
+  constexpr int lanes = int(hn::MaxLanes(Floats())), vectors = 2;
   int j = 0;
-  for (; j + vectors * lanes <= columns; j += vectors * lanes)
-    add_across<Rows, vectors>(factors, b + j, b_step, depth, sums + j);
-  for (; j + lanes <= columns; j += lanes)
-    add_across<Rows, 1>(factors, b + j, b_step, depth, sums + j);
+  if constexpr (Rows < 4) {
+    int p = 0;
+    for (; p + 4 <= depth; p += 4)
+      add_steps<Rows, 4>(factors + p, b + p * b_step, b_step, columns, sums);
+    for (; p < depth; ++p) add_steps<Rows, 1>(factors + p, b + p * b_step, b_step, columns, sums);
+    j = columns / lanes * lanes;
+  } else {
+    for (; j + vectors * lanes <= columns; j += vectors * lanes)
+      add_across<Rows, vectors>(factors, b + j, b_step, depth, sums + j);
+    for (; j + lanes <= columns; j += lanes)
+      add_across<Rows, 1>(factors, b + j, b_step, depth, sums + j);
+  }
   for (; j < columns; ++j)
     for (int i = 0; i < Rows; ++i) {
       float sum = sums[i * tile + j];
