@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "run/communicates.hpp"
 #include "sinter/error.hpp"
 #include "sinter/program/lifetimes.hpp"
 
@@ -78,8 +79,7 @@ class Binder {
         int(std::ranges::find(p.program, true,
                               [](const Instruction& i) { return i.kind->if_applied; }) -
             p.program.begin());
-    bound.communicates = std::ranges::any_of(
-        p.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
+    bound.communicates = communicates(p.program);
     reserve();
     walk(p.program, [&](int t, int iteration) { visit(t, iteration); });
     for (int e = 0; e < int(m.externals.size()); ++e)

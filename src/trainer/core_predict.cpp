@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "run/batch_check.hpp"
+#include "run/communicates.hpp"
 #include "sinter/base/with_element.hpp"
 #include "sinter/error.hpp"
 #include "sinter/trainer/core.hpp"
@@ -47,9 +48,7 @@ void TrainerCore::on_micro_batches(const HostBatch& batch,
 
 /// Runs `work` on rank 0, or on all ranks if the program communicates.
 void TrainerCore::on_predicting_ranks(const std::function<void(int)>& work) {
-  const bool communicates = std::ranges::any_of(
-      plan().prediction.program, [](const Instruction& i) { return i.kind->traffic.has_value(); });
-  communicates ? on_ranks(work) : work(0);
+  communicates(plan().prediction.program) ? on_ranks(work) : work(0);
 }
 
 Prediction TrainerCore::predict(const HostBatch& batch) {

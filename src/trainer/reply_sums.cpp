@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "run/communicates.hpp"
 #include "sinter/error.hpp"
 #include "sinter/program/id_limit.hpp"
 
@@ -12,9 +13,7 @@ namespace {
 
 /// True if the processes predict together, as each has only its shards of the weights.
 bool predict_together(const TrainerCore& trainer) {
-  return trainer.settings().world.ranks > 1 &&
-         std::ranges::any_of(trainer.plan().prediction.program,
-                             [](const Instruction& i) { return i.kind->traffic.has_value(); });
+  return trainer.settings().world.ranks > 1 && communicates(trainer.plan().prediction.program);
 }
 
 /// Joins the sets of all processes. Each in turn tells its own; the others add nothing to that.
