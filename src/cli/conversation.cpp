@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/writing.hpp"
+
 namespace sinter::detail::cli {
 namespace {
 
@@ -15,10 +17,6 @@ Json messages_of(const std::vector<std::string>& said, std::size_t first) {
   for (std::size_t turn = first; turn < said.size(); ++turn)
     messages.push_back({{"role", turn % 2 == 0 ? "user" : "assistant"}, {"content", said[turn]}});
   return {{"messages", messages}};
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -49,11 +47,11 @@ std::string Conversation::text() const {
 }
 
 std::string Conversation::json_line() const {
-  if (turns_ == Turns::messages) return text_of(messages_of(said_, 0)) + "\n";
+  if (turns_ == Turns::messages) return line_of(messages_of(said_, 0));
   Json turns = Json::array();
   for (std::size_t turn = 0; turn < said_.size(); ++turn)
     turns.push_back({turn % 2 == 0 ? "A" : "B", said_[turn]});
-  return text_of({{"turns", turns}}) + "\n";
+  return line_of({{"turns", turns}});
 }
 
 }  // namespace sinter::detail::cli

@@ -21,10 +21,7 @@ using Json = nlohmann::ordered_json;
 std::string json_text(const Asked& asked, const std::vector<GeneratedText>& results,
                       const Tokenizer& tokenizer) {
   Json json{{"prompt", asked.text}};
-  json.update(json_of(results.front(), asked, tokenizer));
-  if (asked.request.results > 1)
-    for (const GeneratedText& result : results)
-      json["results"].push_back(json_of(result, asked, tokenizer));
+  add_results(json, results, asked, tokenizer);
   const Sampling& sampling = asked.sampling;
   json["seed"] = sampling.options.seed;
   json["temperature"] = sampling.options.temperature;

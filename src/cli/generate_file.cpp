@@ -40,10 +40,7 @@ std::string prompt_of(const Json& fields) {
 std::string answer_to(const AskedLine& line, const std::vector<GeneratedText>& results,
                       const Tokenizer& tokenizer) {
   Json answer = line.fields;
-  answer.update(json_of(results.front(), line.asked, tokenizer));
-  if (line.asked.request.results > 1)
-    for (const GeneratedText& result : results)
-      answer["results"].push_back(json_of(result, line.asked, tokenizer));
+  add_results(answer, results, line.asked, tokenizer);
   return line_of(answer);
 }
 

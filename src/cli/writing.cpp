@@ -132,8 +132,18 @@ Json json_of(const GeneratedText& result, const Asked& asked, const Tokenizer& t
   return json;
 }
 
-std::string line_of(const Json& object) {
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+void add_results(Json& object, const std::vector<GeneratedText>& results, const Asked& asked,
+                 const Tokenizer& tokenizer) {
+  object.update(json_of(results.front(), asked, tokenizer));
+  if (asked.request.results > 1)
+    for (const GeneratedText& result : results)
+      object["results"].push_back(json_of(result, asked, tokenizer));
 }
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string line_of(const Json& object) { return text_of(object) + "\n"; }
 
 }  // namespace sinter::detail::cli

@@ -75,7 +75,13 @@ nlohmann::ordered_json json_of(const GeneratedText& result, const Asked& asked,
                                const Tokenizer& tokenizer);
 /// The text of a result, up to what ended it.
 std::string text_of(const GeneratedText& result, const Asked& asked, const Tokenizer& tokenizer);
-/// A JSON object as a line, whatever bytes its texts have.
+/// Adds what json_of() says of the first result and, if several were asked for, the "results", which say it
+/// of each.
+void add_results(nlohmann::ordered_json& object, const std::vector<GeneratedText>& results,
+                 const Asked& asked, const Tokenizer& tokenizer);
+/// JSON without line ends, whatever bytes its texts have.
+std::string text_of(const nlohmann::ordered_json& json);
+/// A JSON object as a line.
 std::string line_of(const nlohmann::ordered_json& object);
 
 /// A line of the file that --file names.
