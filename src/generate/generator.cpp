@@ -17,10 +17,23 @@
 namespace sinter {
 using namespace detail;
 
+/// What extend() works with, kept from token to token.
+struct GeneratorCore::Buffers {
+  bool decodes = false;                // beside an encoder
+  int limit = 0, limit_written = 0;    // of ids that are read first, and of those of a text
+  std::vector<Row> next;               // the children; between calls only memory
+  std::vector<ExtendedRow> before;     // the rows that are extended
+  std::vector<int> text_slots;         // of these
+  std::vector<int> children, slots;    // numbers of children; free slots of a text
+  std::vector<char> has, is_kept;      // whether a row has a slot, and a slot is kept
+  std::vector<char> branched, parted;  // by slot: if its row reads others, now and before
+  HostBatch batch;
+  std::vector<std::int32_t> rows, rows_slots, other_rows, other_slots, sources;
+};
+
 namespace {
 
-void check_ids(const Model& model, int external, std::span<const std::int32_t> tokens) {
-  const int limit = id_limit(model, external);
+void check_ids(int limit, std::span<const std::int32_t> tokens) {
   for (const std::int32_t token : tokens)
     if (token < 0 || token >= limit)
       throw ArgumentError(
@@ -33,7 +46,14 @@ GeneratorCore::GeneratorCore(std::shared_ptr<RecipeView> recipe, TrainerSettings
     : trainer_(std::move(recipe), std::move(settings)),
       is_taken_(std::size_t(plan().max_texts), 0),
       logits_(std::size_t(plan().max_texts) * std::size_t(plan().vocabulary)),
-      max_rows_(plan().max_texts) {}
+      buffers_(std::make_unique<Buffers>()),
+      max_rows_(plan().max_texts) {
+  const Model& model = plan().predicting;
+  buffers_->decodes = is_encoder_decoder(model);
+  buffers_->limit = id_limit(model, 0);
+  buffers_->limit_written = id_limit(model, buffers_->decodes ? 1 : 0);
+  buffers_->branched.assign(is_taken_.size(), 0);
+}
 
 GeneratorCore::~GeneratorCore() = default;
 
@@ -84,9 +104,8 @@ void GeneratorCore::keep_logits(int row, int count) {
 
 void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
   check_prompt(plan(), prompt);
-  const bool decodes = is_encoder_decoder(plan().predicting);
-  check_ids(plan().predicting, 0, prompt.tokens);
-  if (decodes) check_ids(plan().predicting, 1, prompt.decoder);
+  check_ids(buffers_->limit, prompt.tokens);
+  check_ids(buffers_->limit_written, prompt.decoder);
   if (hypotheses < 1)
     throw ArgumentError(fmt::format("{} hypotheses of a text; it has at least one.", hypotheses));
   Row row;
@@ -99,7 +118,10 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
         "a text with {} rows, and {} of the generator's {} are free. Wait until others end, or "
         "build the recipe with more: Generation<{{.rows = N}}>.",
         hypotheses, row.free.size(), max_rows()));
-  for (const int slot : row.free) is_taken_[std::size_t(slot)] = 1;
+  for (const int slot : row.free) {
+    is_taken_[std::size_t(slot)] = 1;
+    buffers_->branched[std::size_t(slot)] = 0;
+  }
   row.slot = row.other_slot = row.free.front();
   row.free.erase(row.free.begin());
   row.tokens = continued(prompt);
@@ -109,59 +131,86 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
   rows_.push_back(std::move(row));
 }
 
-/// Makes the children of rows, without slots.
-std::vector<GeneratorCore::Row> GeneratorCore::rows_of_children(
-    std::span<const int> parents, std::span<const std::int32_t> tokens) {
-  std::vector<ExtendedRow> before;
-  for (const Row& row : rows_) before.push_back({row.text, row.kept, row.length});
-  check_extension(plan(), before, parents, tokens);
-  check_ids(plan().predicting, is_encoder_decoder(plan().predicting) ? 1 : 0, tokens);
-  std::vector<int> children(rows_.size(), 0);
-  for (const int parent : parents) ++children[std::size_t(parent)];
-  std::vector<Row> next;
-  for (std::size_t k = 0; k < parents.size(); ++k) {
-    Row& parent = rows_[std::size_t(parents[k])];
-    next.push_back(--children[std::size_t(parents[k])] > 0 ? parent : std::move(parent));
+/// Makes the children of rows, which have the slots of their parents. The rows are no longer of use.
+void GeneratorCore::make_children(std::span<const int> parents,
+                                  std::span<const std::int32_t> tokens) {
+  Buffers& b = *buffers_;
+  b.before.clear();
+  b.text_slots.clear();
+  for (const Row& row : rows_) {
+    b.before.push_back({row.text, row.kept, row.length});
+    b.text_slots.push_back(row.slot);
   }
-  return next;
+  check_extension(plan(), b.before, parents, tokens);
+  check_ids(b.limit_written, tokens);
+  b.children.assign(rows_.size(), 0);
+  for (const int parent : parents) ++b.children[std::size_t(parent)];
+  b.next.resize(parents.size());
+  for (std::size_t k = 0; k < parents.size(); ++k) {
+    Row &child = b.next[k], &parent = rows_[std::size_t(parents[k])];
+    if (--b.children[std::size_t(parents[k])] > 0) {
+      child = parent;  // into the memory that it has
+    } else {
+      std::swap(child, parent);
+    }
+    child.free.reserve(std::size_t(child.kept));
+    child.tokens.reserve(std::size_t(plan().context) + 1);
+    child.sources.reserve(std::size_t(plan().context));
+  }
 }
 
-/// Gives each row a slot of its text: that of its parent to one child, free ones to others.
-void GeneratorCore::give_slots(std::vector<Row>& rows) const {
+/// Gives each child a slot of its text: that of its parent to one child, free ones to others.
+void GeneratorCore::give_slots() {
+  Buffers& b = *buffers_;
+  std::vector<Row>& rows = b.next;
   for (std::size_t first = 0; first < rows.size();) {
     std::size_t last = first;
     while (last < rows.size() && rows[last].text == rows[first].text) ++last;
-    std::vector<int> slots = rows[first].free;  // of the text
-    for (const Row& row : rows_)
-      if (row.text == rows[first].text) slots.push_back(row.slot);
-    std::vector<char> has(last - first, 0);
+    b.slots.assign(rows[first].free.begin(), rows[first].free.end());  // of the text
+    for (std::size_t k = 0; k < b.before.size(); ++k)
+      if (b.before[k].text == rows[first].text) b.slots.push_back(b.text_slots[k]);
+    b.has.assign(last - first, 0);
     for (std::size_t k = first; k < last; ++k)
-      has[k - first] = char(std::erase(slots, rows[k].slot) > 0);
+      b.has[k - first] = char(std::erase(b.slots, rows[k].slot) > 0);
     for (std::size_t k = first; k < last; ++k) {
-      if (has[k - first]) continue;
-      rows[k].slot = slots.back();
-      slots.pop_back();
+      if (b.has[k - first]) continue;
+      rows[k].slot = b.slots.back();
+      b.slots.pop_back();
     }
-    for (std::size_t k = first; k < last; ++k) rows[k].free = slots;
+    for (std::size_t k = first; k < last; ++k) rows[k].free.assign(b.slots.begin(), b.slots.end());
     first = last;
   }
+}
+
+/// Notes which slots the children have, and which of them read rows in others. A child that does also
+/// reads its own from now on, so it stays one.
+void GeneratorCore::keep_slots() {
+  Buffers& b = *buffers_;
+  b.is_kept.assign(is_taken_.size(), 0);
+  b.parted.swap(b.branched);
+  b.branched.assign(is_taken_.size(), 0);
+  for (const Row& row : b.next) {
+    b.is_kept[std::size_t(row.slot)] = b.is_kept[std::size_t(row.other_slot)] = 1;
+    for (const int slot : row.free) b.is_kept[std::size_t(slot)] = 1;
+    const int parent = row.sources.back();
+    b.branched[std::size_t(row.slot)] = char(row.slot != parent || b.parted[std::size_t(parent)]);
+  }
+  is_taken_.swap(b.is_kept);
 }
 
 void GeneratorCore::extend(std::span<const int> parents, std::span<const std::int32_t> tokens) {
   if (parents.empty() && tokens.empty()) return clear();
   read_added();
-  std::vector<Row> next = rows_of_children(parents, tokens);
-  give_slots(next);
-  std::vector<char> is_kept(is_taken_.size(), 0);
-  for (const Row& row : next) {
-    is_kept[std::size_t(row.slot)] = is_kept[std::size_t(row.other_slot)] = 1;
-    for (const int slot : row.free) is_kept[std::size_t(slot)] = 1;
-  }
-  is_taken_ = std::move(is_kept);
-  rows_ = std::move(next);
+  make_children(parents, tokens);
+  give_slots();
+  keep_slots();
+  rows_.swap(buffers_->next);
   read_ = rows();
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    if (rows_[k].length == plan().context) make_room(int(k));
+    if (rows_[k].length == plan().context) {
+      make_room(int(k));
+      buffers_->branched[std::size_t(rows_[k].slot)] = 0;
+    }
     rows_[k].tokens.push_back(tokens[k]);
     rows_[k].sources.push_back(rows_[k].slot);
   }
@@ -170,37 +219,31 @@ void GeneratorCore::extend(std::span<const int> parents, std::span<const std::in
 
 /// Reads the last token of each row.
 void GeneratorCore::decode() {
+  Buffers& b = *buffers_;
   const std::size_t count = rows_.size();
-  const auto of_rows = [&](auto number) {
-    std::vector<std::int32_t> numbers(count);
+  const auto of_rows = [&](std::vector<std::int32_t>& numbers, auto number) {
+    numbers.resize(count);
     std::ranges::transform(rows_, numbers.begin(), number);
-    return numbers;
   };
-  HostBatch batch;
-  batch.starts.resize(count + 1);
-  std::iota(batch.starts.begin(), batch.starts.end(), 0);
-  if (is_encoder_decoder(plan().predicting)) {
-    batch.second_starts.assign(count + 1, 0);
-    batch.ids.emplace_back();
-  }
-  batch.ids.push_back(of_rows([](const Row& row) { return row.tokens.back(); }));
-  const auto before = of_rows([](const Row& row) { return row.length; });
-  const auto slots = of_rows([](const Row& row) { return row.slot; });
-  const auto other_before = of_rows([](const Row& row) { return row.other_length; });
-  const auto other_slots = of_rows([](const Row& row) { return row.other_slot; });
-  Continued where{.before = {before, other_before}, .slots = {slots, other_slots}};
-  const bool branched = std::ranges::any_of(rows_, [](const Row& row) {
-    return std::ranges::any_of(row.sources, [&](int slot) { return slot != row.slot; });
-  });
-  if (branched) {
+  b.batch.starts.resize(count + 1);
+  std::iota(b.batch.starts.begin(), b.batch.starts.end(), 0);
+  b.batch.ids.resize(b.decodes ? 2 : 1);
+  if (b.decodes) b.batch.second_starts.assign(count + 1, 0);
+  of_rows(b.batch.ids.back(), [](const Row& row) { return row.tokens.back(); });
+  of_rows(b.rows, [](const Row& row) { return row.length; });
+  of_rows(b.rows_slots, [](const Row& row) { return row.slot; });
+  of_rows(b.other_rows, [](const Row& row) { return row.other_length; });
+  of_rows(b.other_slots, [](const Row& row) { return row.other_slot; });
+  Continued where{.before = {b.rows, b.other_rows}, .slots = {b.rows_slots, b.other_slots}};
+  if (std::ranges::any_of(b.branched, [](char reads_others) { return reads_others != 0; })) {
     where.source_rows = plan().context;
-    sources_.assign(count * std::size_t(plan().context), 0);
+    b.sources.assign(count * std::size_t(plan().context), 0);
     for (std::size_t k = 0; k < count; ++k)
-      std::ranges::copy(rows_[k].sources, sources_.begin() + std::ptrdiff_t(k) * plan().context);
-    where.sources = sources_;
+      std::ranges::copy(rows_[k].sources, b.sources.begin() + std::ptrdiff_t(k) * plan().context);
+    where.sources = b.sources;
   }
   Work work;
-  work.batch = &batch;
+  work.batch = &b.batch;
   work.sequences = int(count);
   work.continued = &where;
   trainer_.machine().decode(work);

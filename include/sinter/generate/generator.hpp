@@ -39,6 +39,7 @@ class GeneratorCore : public DecodingBatch {
   int rows() const override;
   void add(const Prompt& prompt, int hypotheses = 1) override;
   std::span<float> logits(int row) override;
+  /// Takes no memory behind the first tokens, while texts neither begin nor outgrow the context.
   /// throws    ArgumentError if a decoder beside an encoder has no room for another token
   void extend(std::span<const int> parents, std::span<const std::int32_t> tokens) override;
   /// Ends all texts.
@@ -49,6 +50,7 @@ class GeneratorCore : public DecodingBatch {
  private:
   struct Row;
   struct Part;
+  struct Buffers;
 
   void prefill(std::span<const Part> parts);
   void read(int row, std::span<const std::int32_t> tokens);
@@ -56,16 +58,16 @@ class GeneratorCore : public DecodingBatch {
   void decode();
   std::span<float> kept_logits(int row);
   void keep_logits(int row, int count);
-  std::vector<Row> rows_of_children(std::span<const int> parents,
-                                    std::span<const std::int32_t> tokens);
+  void make_children(std::span<const int> parents, std::span<const std::int32_t> tokens);
   void make_room(int number);
-  void give_slots(std::vector<Row>& rows) const;
+  void give_slots();
+  void keep_slots();
 
   TrainerCore trainer_;
   std::vector<Row> rows_;
   std::vector<char> is_taken_;  // slots
   std::vector<float> logits_;
-  std::vector<std::int32_t> sources_;
+  std::unique_ptr<Buffers> buffers_;  // of extend(), so that a token allocates nothing
   std::int64_t rereads_ = 0;
   int read_ = 0;   // rows, of which those behind are added and not read
   int texts_ = 0;  // begun so far
