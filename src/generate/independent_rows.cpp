@@ -17,6 +17,9 @@ class IndependentRows final : public RequestRows {
     for (int result = 0; result < request.results; ++result) {
       Text text{continued(request.prompt), request.sampling};
       text.options.seed = stream_seed(text.options.seed, begun_.draws, std::uint64_t(result));
+      const auto soon = std::size_t(std::min<std::int64_t>(request.tokens, 1024));
+      text.tokens.reserve(prompt_ + soon);
+      text.log_probabilities.reserve(soon + 1);
       texts_.push_back(std::move(text));
     }
   }
@@ -80,8 +83,8 @@ class IndependentRows final : public RequestRows {
     const GenerationRequest& request = begun_.request;
     apply_rules(scores_,
                 {text.tokens, prompt_, request.tokens, begun_.ends, source_of(request.prompt)},
-                text.options);
-    const int token = sample(scores_, text.options, text.log_probabilities.size());
+                text.options, memory_);
+    const int token = sample(scores_, text.options, text.log_probabilities.size(), memory_);
     text.log_probabilities.push_back(logits[std::size_t(token)] - log_sum_exp(logits));
     return token;
   }
@@ -96,6 +99,7 @@ class IndependentRows final : public RequestRows {
   std::vector<Text> texts_;
   int rows_ = 1;
   std::vector<float> scores_;
+  SamplingMemory memory_;
 };
 
 }  // namespace

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "sinter/generate/sampling.hpp"
 
@@ -36,19 +34,19 @@ void forbid_others(std::span<float> logits, Tokens tokens) {
   each(logits, tokens, [](float) { return 0.f; });
 }
 
-void penalize_repetition(std::span<float> logits, Tokens text, float penalty) {
-  const std::unordered_set<std::int32_t> seen(text.begin(), text.end());
-  for (std::int32_t token : seen)
-    each(logits, {&token, 1}, [&](float l) { return l < 0 ? l * penalty : l / penalty; });
-}
-
-void penalize_written(std::span<float> logits, Tokens written, const SamplingOptions& options) {
-  std::unordered_map<std::int32_t, int> counts;
-  for (std::int32_t token : written) ++counts[token];
-  for (const auto& [token, count] : counts)
-    each(logits, {&token, 1}, [&](float l) {
-      return float(l - options.frequency_penalty * count - options.presence_penalty);
-    });
+/// Changes the logit of each token of a text by how often the text has it.
+void each_by_count(std::span<float> logits, Tokens text, std::vector<std::int32_t>& sorted,
+                   auto change) {
+  if (sorted.capacity() < text.size())  // texts grow token by token
+    sorted.reserve(std::max<std::size_t>(1024, 2 * text.size()));
+  sorted.assign(text.begin(), text.end());
+  std::ranges::sort(sorted);
+  for (auto first = sorted.begin(); first != sorted.end();) {
+    const auto last =
+        std::find_if(first, sorted.end(), [&](auto token) { return token != *first; });
+    each(logits, {&*first, 1}, [&](float l) { return change(l, int(last - first)); });
+    first = last;
+  }
 }
 
 /// Forbids tokens that stand behind the last n - 1 tokens of `text` somewhere in `seen`.
@@ -63,15 +61,21 @@ void forbid_repeated_ngrams(std::span<float> logits, Tokens text, Tokens seen, i
 
 }  // namespace
 
-void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options) {
+void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options,
+                 SamplingMemory& memory) {
   const Tokens all = text.tokens;
   for (const SequenceBias& rule : options.sequence_bias)
     if (leads_to(all, rule.tokens))
       each(logits, Tokens(rule.tokens).last(1), [&](float l) { return float(l + rule.bias); });
   if (options.repetition_penalty != 1)
-    penalize_repetition(logits, all, float(options.repetition_penalty));
+    each_by_count(logits, all, memory.sorted,
+                  [penalty = float(options.repetition_penalty)](float l, int) {
+                    return l < 0 ? l * penalty : l / penalty;
+                  });
   if (options.frequency_penalty != 0 || options.presence_penalty != 0)
-    penalize_written(logits, all.subspan(text.prompt), options);
+    each_by_count(logits, all.subspan(text.prompt), memory.sorted, [&](float l, int count) {
+      return float(l - options.frequency_penalty * count - options.presence_penalty);
+    });
   const bool decodes = !text.source.empty();
   const Tokens written = decodes ? all : all.subspan(text.prompt);
   forbid_repeated_ngrams(logits, all, all, options.no_repeat_ngram);

@@ -17,8 +17,10 @@ namespace {
 /// since few of a large vocabulary are likely.
 class Ranking {
  public:
-  Ranking(std::span<const float> logits, double temperature)
-      : logits_(logits), temperature_(temperature), tokens_(logits.size()) {
+  /// requires  the memory is not used otherwise
+  Ranking(std::span<const float> logits, double temperature, std::vector<int>& memory)
+      : logits_(logits), temperature_(temperature), tokens_(memory) {
+    tokens_.resize(logits.size());
     std::iota(tokens_.begin(), tokens_.end(), 0);
     sort_to(1);
   }
@@ -60,7 +62,7 @@ class Ranking {
 
   std::span<const float> logits_;
   double temperature_;
-  std::vector<int> tokens_;
+  std::vector<int>& tokens_;
   std::size_t sorted_ = 0;
 };
 
@@ -91,11 +93,12 @@ std::size_t likeliest(Ranking& ranking, const SamplingOptions& options, std::siz
 
 /// Returns the ranks, of the `count` likeliest, that typical_p leaves, ascending: at
 /// least `least`.
-std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double share,
-                                 std::size_t least) {
+const std::vector<std::size_t>& typical(Ranking& ranking, std::size_t count, double share,
+                                        std::size_t least, SamplingMemory& memory) {
   const double total = ranking.total(count);
   double entropy = 0;
-  std::vector<std::pair<double, std::size_t>> surprises;  // each becomes its distance to the mean
+  auto& surprises = memory.surprises;  // each becomes its distance to the mean
+  surprises.clear();
   for (std::size_t rank = 0; rank < count; ++rank) {
     const double p = ranking.weight(rank) / total;
     if (p <= 0) break;
@@ -104,7 +107,8 @@ std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double sha
   }
   for (auto& [surprise, rank] : surprises) surprise = std::abs(surprise - entropy);
   std::ranges::sort(surprises);
-  std::vector<std::size_t> kept;
+  std::vector<std::size_t>& kept = memory.kept;
+  kept.clear();
   double mass = 0, farthest = 0;
   for (const auto& [distance, rank] : surprises) {
     if (mass >= share && distance > farthest && kept.size() >= least) break;
@@ -120,7 +124,8 @@ std::vector<std::size_t> typical(Ranking& ranking, std::size_t count, double sha
 std::vector<std::size_t> ranks_kept(Ranking& ranking, const SamplingOptions& options,
                                     std::size_t least) {
   const std::size_t count = likeliest(ranking, options, least);
-  if (options.typical_p < 1) return typical(ranking, count, options.typical_p, least);
+  SamplingMemory memory;
+  if (options.typical_p < 1) return typical(ranking, count, options.typical_p, least, memory);
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), 0);
   return ranks;
@@ -156,22 +161,23 @@ std::vector<int> kept_tokens(std::span<const float> logits, const SamplingOption
                              std::size_t least) {
   check_sampling(options, int(logits.size()));
   check_logits(logits);
-  Ranking ranking(logits, options.temperature);
-  std::vector<int> tokens;
+  std::vector<int> tokens, memory;
+  Ranking ranking(logits, options.temperature, memory);
   for (std::size_t rank : ranks_kept(ranking, options, least))
     tokens.push_back(ranking.token(rank));
   return tokens;
 }
 
-int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position) {
+int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position,
+           SamplingMemory& memory) {
   check_sampling(options, int(logits.size()));
   check_logits(logits);
   if (options.temperature == 0) return int(std::ranges::max_element(logits) - logits.begin());
-  Ranking ranking(logits, options.temperature);
+  Ranking ranking(logits, options.temperature, memory.ranking);
   const std::size_t count = likeliest(ranking, options, 1);
   const double random = uniform_draw(options.seed, position);
   if (options.typical_p < 1) {
-    const std::vector<std::size_t> kept = typical(ranking, count, options.typical_p, 1);
+    const std::vector<std::size_t>& kept = typical(ranking, count, options.typical_p, 1, memory);
     double total = 0, up_to = 0;
     for (std::size_t rank : kept) total += ranking.weight(rank);
     for (std::size_t rank : kept)

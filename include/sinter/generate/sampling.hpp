@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace sinter {
@@ -80,8 +81,23 @@ struct WrittenText {
 ///           contradicts another, or names a token outside a vocabulary of `tokens`
 void check_sampling(const SamplingOptions& options, int tokens);
 
+/// What the choice of a token works with. Kept from token to token, so that these allocate nothing.
+struct SamplingMemory {
+  std::vector<std::int32_t> sorted{};                       ///< tokens of a text
+  std::vector<int> ranking{};                               ///< tokens, likelier ones first
+  std::vector<std::pair<double, std::size_t>> surprises{};  ///< with the ranks of tokens
+  std::vector<std::size_t> kept{};                          ///< ranks that typical_p leaves
+};
+
 /// Applies the rules that look back at the text to the logits of its next token.
-void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options);
+void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options,
+                 SamplingMemory& memory);
+/// Does the same with memory of its own.
+inline void apply_rules(std::span<float> logits, const WrittenText& text,
+                        const SamplingOptions& options) {
+  SamplingMemory memory;
+  apply_rules(logits, text, options, memory);
+}
 
 /// throws    NonFiniteError if a logit is NaN or plus infinity, or if all tokens are forbidden
 void check_logits(std::span<const float> logits);
@@ -106,7 +122,14 @@ std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64
 /// likelier. A logit of minus infinity forbids its token.
 /// throws    ArgumentError if an option is out of range; NonFiniteError if a logit is NaN or plus
 ///           infinity, or if all tokens are forbidden
-int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position);
+int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position,
+           SamplingMemory& memory);
+/// Does the same with memory of its own.
+inline int sample(std::span<const float> logits, const SamplingOptions& options,
+                  std::uint64_t position) {
+  SamplingMemory memory;
+  return sample(logits, options, position, memory);
+}
 
 }  // namespace detail
 }  // namespace sinter
