@@ -7,6 +7,7 @@
 #include "run/communicates.hpp"
 #include "sinter/error.hpp"
 #include "sinter/program/id_limit.hpp"
+#include "trainer/reply_parts.hpp"
 
 namespace sinter::detail {
 namespace {
@@ -30,15 +31,6 @@ void join_sets(TrainerCore& trainer, std::unordered_set<std::uint64_t>& seen) {
   }
 }
 
-/// The rows of a sequence, of those that the batch holds.
-std::span<const std::int32_t> rows_of(const HostBatch& batch, int axis, std::size_t input,
-                                      int sequence) {
-  const std::vector<std::int32_t>& starts = batch.starts_of(axis);
-  const int held = batch.held_rows(axis).begin;
-  const int begin = starts[std::size_t(sequence)], end = starts[std::size_t(sequence) + 1];
-  return std::span(batch.ids[input]).subspan(std::size_t(begin - held), std::size_t(end - begin));
-}
-
 }  // namespace
 
 ReplySums::ReplySums(TrainerCore& trainer, const AnySource& data)
@@ -54,27 +46,60 @@ ReplySums::ReplySums(TrainerCore& trainer, const AnySource& data)
         "(--skip-generation, RecipeView::skips_generation).");
   writing_ = *writing;
   form_ = *std::move(form);
-  needed_ = true;
+  needed_ = std::ranges::any_of(metrics_, [](const Metric& m) { return m.add_text; });
   together_ = !trainer.recipe().reply_plan() && predict_together(trainer);
   for (const Metric& metric : metrics_) sums_.emplace_back(metric.text_sums);
+  for (const Metric& metric : metrics_)
+    if (metric.add_rank) rank_among(metric.candidates);
+}
+
+/// Ranks the replies of examples among so many candidates, if that is not yet done.
+void ReplySums::rank_among(int candidates) {
+  if (ranks_.contains(candidates)) return;
+  const bool counts = trainer_.part().rank == 0;  // all processes rank together
+  ranks_.try_emplace(candidates, trainer_, candidates, [=, this](const RankedReply& reply) {
+    for (std::size_t m = 0; counts && m < metrics_.size(); ++m)
+      if (metrics_[m].add_rank && metrics_[m].candidates == candidates)
+        metrics_[m].add_rank(reply, sums_[m]);
+  });
+}
+
+/// Ranks the replies of the first sequences of a batch.
+void ReplySums::rank(const HostBatch& batch, int sequences) {
+  if (ranks_.empty()) return;
+  const bool decodes = is_encoder_decoder(trainer_.plan().predicting);
+  for (int s = 0; s < sequences; ++s) {
+    const ReplyParts parts = reply_parts(batch, decodes, s);
+    if (parts.reply.empty()) continue;
+    for (auto& [candidates, ranks] : ranks_) ranks.add(parts);
+  }
 }
 
 void ReplySums::add(const HostBatch& batch) {
-  if (!needed_) return;
+  if (sums_.empty()) return;
   const int sequences = batch.sequences();
   const bool are_shared = together_ || !batch.part.is_whole();
   const BatchPart part = are_shared ? batch.part : trainer_.part();  // one writes each reply
   const std::int64_t wanted =
       writing_.examples == 0 ? sequences : std::max<std::int64_t>(0, writing_.examples - seen_);
-  const int last = int(std::min<std::int64_t>(part.end(sequences), wanted));
+  rank(batch, int(std::min<std::int64_t>(sequences, wanted)));
+  const int last = needed_ ? int(std::min<std::int64_t>(part.end(sequences), wanted)) : 0;
   for (int s = part.begin(sequences); s < last; ++s) request(batch, s);
   seen_ += sequences;
 }
 
 bool ReplySums::write(const std::function<bool()>& goes_on) {
-  if (!needed_) return true;
+  if (sums_.empty()) return true;
   if (!goes_on())
     return false;  // also where this process has nothing to write, as all are to agree
+  if (needed_ && !write_and_score(goes_on)) return false;
+  sum_over_processes();
+  are_whole_ = true;
+  return true;
+}
+
+/// Writes the replies and scores them. Returns false if `goes_on` does.
+bool ReplySums::write_and_score(const std::function<bool()>& goes_on) {
   std::optional<std::vector<TokensOfReply>> replies;
   try {
     replies = write_replies(trainer_, requests_, writing_, goes_on);
@@ -85,25 +110,16 @@ bool ReplySums::write(const std::function<bool()>& goes_on) {
   if (!replies) return false;
   if (!together_ || trainer_.part().rank == 0)  // else rank 0 counts them
     for (std::size_t k = 0; k < replies->size(); ++k) score((*replies)[k], references_[k]);
-  sum_over_processes();
   return true;
 }
 
 /// Adds a request for a reply to a sequence, unless it predicts nothing.
 void ReplySums::request(const HostBatch& batch, int sequence) {
   const bool decodes = is_encoder_decoder(trainer_.plan().predicting);
-  const auto shown = rows_of(batch, 0, decodes ? 1 : 0, sequence);
-  const auto targets = rows_of(batch, 0, decodes ? 2 : 1, sequence);
-  const auto is_target = [](std::int32_t id) { return id >= 0; };
-  std::size_t end = targets.size();
-  while (end > 0 && !is_target(targets[end - 1])) --end;
-  if (end == 0) return;
-  std::size_t begin = end - 1;
-  while (begin > 0 && is_target(targets[begin - 1])) --begin;
-  const auto before = shown.first(begin + 1);
+  const auto [read, before, reference] = reply_parts(batch, decodes, sequence);
+  if (reference.empty()) return;
   Prompt prompt{.tokens{before.begin(), before.end()}, .more_ends = form_.ends};
   if (decodes) {
-    const auto read = rows_of(batch, 1, 0, sequence);
     prompt.decoder.assign(read.begin(), read.end());
     std::swap(prompt.tokens, prompt.decoder);
   }
@@ -113,7 +129,6 @@ void ReplySums::request(const HostBatch& batch, int sequence) {
                                       form_.most > 0 ? std::int64_t(form_.most) : no_limit});
   const std::int64_t number = seen_ + sequence;
   requests_.push_back({.prompt = std::move(prompt), .most = most, .number = number});
-  const auto reference = targets.subspan(begin, end - begin);
   references_.emplace_back(reference.begin(), reference.end());
 }
 
@@ -124,10 +139,11 @@ void ReplySums::score(const TokensOfReply& reply, std::vector<std::int32_t>& ref
                              .references = {&right, 1},
                              .tokens = std::int64_t(reply.tokens.size()) + reply.ended};
   for (std::size_t m = 0; m < metrics_.size(); ++m)
-    if (metrics_[m].is_of_texts()) metrics_[m].add_text(written, sums_[m]);
+    if (metrics_[m].add_text) metrics_[m].add_text(written, sums_[m]);
 }
 
 void ReplySums::sum_over_processes() {
+  for (auto& [candidates, ranks] : ranks_) ranks.finish();
   if (trainer_.settings().world.ranks == 1) return;
   for (TextSums& kept : sums_) {
     trainer_.sum_over_processes(kept.sums);
@@ -136,7 +152,8 @@ void ReplySums::sum_over_processes() {
 }
 
 double ReplySums::value(std::size_t metric) const {
-  return metrics_[metric].of_texts(sums_[metric]);
+  return are_whole_ ? metrics_[metric].of_texts(sums_[metric])
+                    : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace sinter::detail

@@ -3,12 +3,14 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "sinter/data/any_source.hpp"
 #include "sinter/metric/metric.hpp"
 #include "sinter/metric/text_sums.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/reply_ranks.hpp"
 #include "trainer/write_replies.hpp"
 
 namespace sinter::detail {
@@ -19,20 +21,26 @@ class ReplySums {
   /// throws    ArgumentError if replies are needed, and the source does not say what they are
   ReplySums(TrainerCore& trainer, const AnySource& data);
 
-  /// True if all processes write all replies together, so that each needs whole batches.
-  bool are_together() const { return together_; }
-  /// Notes the examples of a batch, as far as this process has them and more are wanted.
+  /// True if all processes write or rank all replies together, so that each needs whole batches.
+  bool are_together() const { return together_ || !ranks_.empty(); }
+  /// Ranks the replies of a batch's examples, and notes the examples to which this process writes, as far as
+  /// it has them and more are wanted.
   void add(const HostBatch& batch);
-  /// Writes replies to these examples, scores them, and adds the sums of all processes. Returns false if
-  /// `goes_on` does, which is asked before each token. All processes get the same answers.
-  /// throws    what write_replies() throws; other processes then lose this rank
+  /// Writes replies to these examples, scores them, ranks what is left, and adds the sums of all
+  /// processes. Returns false if `goes_on` does, which is asked before each token. All processes get the
+  /// same answers.
+  /// throws    what write_replies() throws; other processes then lose this rank. ArgumentError if a metric
+  ///           ranks among more candidates than there are examples
   bool write(const std::function<bool()>& goes_on);
-  /// The figure of a metric by its number in the recipe.
-  /// requires  it is of texts, and replies are written
+  /// The figure of a metric by its number in the recipe; NaN before write().
+  /// requires  it is of texts
   double value(std::size_t metric) const;
 
  private:
+  bool write_and_score(const std::function<bool()>& goes_on);
   void sum_over_processes();
+  void rank_among(int candidates);
+  void rank(const HostBatch& batch, int sequences);
   void request(const HostBatch& batch, int sequence);
   void score(const TokensOfReply& reply, std::vector<std::int32_t>& reference);
 
@@ -40,9 +48,12 @@ class ReplySums {
   std::span<const Metric> metrics_;
   ReplyWriting writing_;
   ReplyForm form_;
-  bool needed_ = false, together_ = false;
-  std::int64_t seen_ = 0;       // sequences of earlier batches
-  std::vector<TextSums> sums_;  // of each metric, also of others than texts
+  bool needed_ = false,
+       together_ = false;            // whether replies are to be written, and by all together
+  bool are_whole_ = false;           // whether the sums are of all replies
+  std::int64_t seen_ = 0;            // sequences of earlier batches
+  std::map<int, ReplyRanks> ranks_;  // by the number of candidates
+  std::vector<TextSums> sums_;       // of each metric, also of others than texts
   std::vector<ReplyRequest> requests_;
   std::vector<std::vector<std::int32_t>> references_;  // of the requests
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/data/bytes.hpp"
+#include "sinter/data/dialogue.hpp"
+#include "sinter/evaluation/evaluate.hpp"
 #include "sinter/metric/accuracy.hpp"
 #include "sinter/metric/exact_classes.hpp"
 #include "sinter/metric/f1.hpp"
+#include "sinter/metric/hits_at.hpp"
 #include "sinter/metric/metrics.hpp"
 #include "sinter/metric/pearson.hpp"
 #include "sinter/metric/token_accuracy.hpp"
@@ -78,3 +81,17 @@ struct mine : Recipe<Mlp<>, Metrics<TokenAccuracy>> {};
 // and: Metrics<TokenAccuracy>
 struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 256}>,
                      Bytes<{.context = 16}>, Metrics<Accuracy>> {};
+
+// Must not compile, ranks_alone: Metrics: a metric is of texts, and evaluations of this recipe write none
+// and: HitsAt ranks those of the examples
+struct mine : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 258}>, Dialogue<>,
+                     Metrics<HitsAt<>>> {};
+
+// Must not compile, ranks_of_classes: Evaluate: the data have no replies
+struct mine : Recipe<Classes, Metrics<Accuracy, HitsAt<>>, Evaluate<>> {};
+
+// Must not compile, always_hit: Metrics: a metric's k is below 1, or as large as the number of its candidates
+// and: of k candidates, each is among the first k
+struct mine
+    : Recipe<Gpt2<{.layers = 1, .heads = 1, .width = 8, .vocabulary = 258, .positions = 16}>,
+             Dialogue<{.text = 8, .label = 8}>, Metrics<HitsAt<{.k = 20}>>, Evaluate<>> {};

@@ -92,6 +92,7 @@ concept TokenMetric = std::is_empty_v<M> && requires(std::int64_t count) {
 
 struct TextSums;  // metric/text_sums.hpp
 struct WrittenReply;
+struct RankedReply;
 
 /// A metric of texts that a model has written (Evaluate): an empty type with the members below, and
 /// sinter/metric/text_sums.hpp.
@@ -104,6 +105,22 @@ concept TextMetric =
     std::is_empty_v<M> && requires(const WrittenReply& reply, TextSums& sums, const TextSums& all) {
       { M::name } -> std::convertible_to<std::string_view>;
       { M::greater_is_better } -> std::convertible_to<bool>;
+      { M::sums } -> std::convertible_to<int>;
+      M::add(reply, sums);
+      { M::value(all) } -> std::same_as<double>;
+    };
+
+/// A metric of where the reply of an example ranks among those of others (Evaluate, HitsAt): an empty type
+/// with name, greater_is_better, sums and value(sums) of a TextMetric, and
+///   candidates        the number of replies that are compared: a constant, at least 2, and above a
+///                     member `k` if there is one
+///   add(reply, sums)  adds a RankedReply to the TextSums
+template <class M>
+concept RankMetric =
+    std::is_empty_v<M> && requires(const RankedReply& reply, TextSums& sums, const TextSums& all) {
+      { M::name } -> std::convertible_to<std::string_view>;
+      { M::greater_is_better } -> std::convertible_to<bool>;
+      { M::candidates } -> std::convertible_to<int>;
       { M::sums } -> std::convertible_to<int>;
       M::add(reply, sums);
       { M::value(all) } -> std::same_as<double>;
@@ -131,11 +148,14 @@ struct Metric {
   int text_sums = 0;
   void (*add_text)(const WrittenReply& reply, TextSums& sums) = nullptr;
   double (*of_texts)(const TextSums& sums) = nullptr;
+  /// In place of add_text, for a metric of ranks among so many candidates.
+  void (*add_rank)(const RankedReply& reply, TextSums& sums) = nullptr;
+  int candidates = 0;
 
   /// True if the metric compares predictions with targets, row by row.
   constexpr bool is_of_rows() const { return sums != nullptr; }
-  /// True if the metric compares texts.
-  constexpr bool is_of_texts() const { return add_text != nullptr; }
+  /// True if the metric compares texts, written ones or candidates.
+  constexpr bool is_of_texts() const { return add_text != nullptr || add_rank != nullptr; }
 };
 
 /// A metric that adds up rows and forms its figure at the end.
@@ -165,6 +185,16 @@ constexpr Metric metric_of() {
           .text_sums = M::sums,
           .add_text = M::add,
           .of_texts = M::value};
+}
+template <RankMetric M>
+  requires(!RowMetric<M> && !TokenMetric<M> && !TextMetric<M>)
+constexpr Metric metric_of() {
+  return {.name = M::name,
+          .greater_is_better = M::greater_is_better,
+          .text_sums = M::sums,
+          .of_texts = M::value,
+          .add_rank = M::add,
+          .candidates = M::candidates};
 }
 }  // namespace detail
 

@@ -19,7 +19,7 @@ constexpr bool is_metric_name(std::string_view name) {
   });
 }
 template <class M>
-concept AnyMetric = RowMetric<M> || TokenMetric<M> || TextMetric<M>;
+concept AnyMetric = RowMetric<M> || TokenMetric<M> || TextMetric<M> || RankMetric<M>;
 template <class... M>
 constexpr bool have_metric_names() {
   if constexpr ((AnyMetric<M> && ...)) {
@@ -42,8 +42,25 @@ SINTER_RULE(
     "Metrics: the list is empty, or one of its types is no metric. Why: a metric has name, "
     "greater_is_better, sums(), add() and value(), all static, and nothing else; "
     "ClassMetric in sinter/metric/metric.hpp says their forms, and ClassSetMetric, "
-    "NumberMetric, TokenMetric and TextMetric those of other metrics. Fix: name metrics such "
+    "NumberMetric, TokenMetric, TextMetric and RankMetric those of others. Fix: name metrics such "
     "as Accuracy, F1<> or Bleu, or correct the member that is missing or has another form.");
+/// True unless M ranks among so few candidates that it says nothing.
+template <class M>
+constexpr bool ranks_among_enough() {
+  if constexpr (RankMetric<M>) {
+    if constexpr (requires { M::k; })
+      return M::k >= 1 && M::k < M::candidates && M::candidates < 10000;
+    return M::candidates >= 2;
+  }
+  return true;
+}
+template <class... M>
+SINTER_RULE(
+    MetricsRankAmongEnough, (ranks_among_enough<M>() && ...),
+    "Metrics: a metric's k is below 1, or as large as the number of its candidates, or there are 1 "
+    "or over 9999 of these. Why: of k candidates, each is among the first k. Fix: a smaller k, "
+    "such "
+    "as 1, 5 or 10, or more candidates, as in HitsAt<{.k = 10, .candidates = 100}>.");
 template <class... M>
 SINTER_RULE(
     MetricsHaveOwnNames, have_metric_names<M...>(),
@@ -55,7 +72,8 @@ SINTER_RULE(
     MetricsNeedTexts, (!HasTextMetric || writes_replies<R>() || claims<R>("evaluation")),
     "Metrics: a metric is of texts, and evaluations of this recipe write none. Why: Bleu, "
     "RougeL, TokenF1, ExactMatch, Distinct and others score replies that the model writes to "
-    "examples. Fix: add Evaluate<{.examples = 200}>, with data of examples and a model of "
+    "examples, and HitsAt ranks those of the examples. Fix: add Evaluate<{.examples = 200}>, with "
+    "data of examples and a model of "
     "tokens; or leave these metrics out.");
 /// True if a metric of classes fits what is learnt, or M is no such metric.
 template <class M>
@@ -100,7 +118,7 @@ SINTER_MODEL_RULE(
 /// What an evaluation says beside the loss, such as Metrics<Accuracy, F1<>> of a model of classes, or
 /// Metrics<TokenAccuracy> of one of tokens. A model of several classes of each row may have
 /// Metrics<ExactClasses, F1<>>, one of numbers Metrics<Pearson>, and one that writes (Evaluate)
-/// Metrics<Bleu, RougeL>. With all but metrics of tokens and texts, each batch is predicted as well
+/// Metrics<Bleu, RougeL, HitsAt<>>. With all but metrics of tokens and texts, each batch is predicted as well
 /// as evaluated, so an evaluation takes about twice the time. The figures are in the log as
 /// val_accuracy and so on, in `eval`, and may choose the best checkpoint (LoopOptions::best_by). A
 /// model of classes has Accuracy if its recipe has no Metrics. docs/add_a_metric.md has one of your
@@ -108,9 +126,11 @@ SINTER_MODEL_RULE(
 template <class... M>
 struct Metrics {
   using slot = slot::metric;
-  using rules = RuleList<detail::MetricsAreMetrics<M...>, detail::MetricsHaveOwnNames<M...>,
-                         detail::MetricsNeedTexts<(
-                             (TextMetric<M> && !detail::RowMetric<M> && !TokenMetric<M>) || ...)>>;
+  using rules = RuleList<
+      detail::MetricsAreMetrics<M...>, detail::MetricsRankAmongEnough<M...>,
+      detail::MetricsHaveOwnNames<M...>,
+      detail::MetricsNeedTexts<(
+          (!detail::RowMetric<M> && !TokenMetric<M> && (TextMetric<M> || RankMetric<M>)) || ...)>>;
   using model_rules =
       RuleList<detail::MetricsNeedClasses<M...>,
                detail::MetricsNeedClassSets<((ClassSetMetric<M> && !ClassMetric<M>) || ...)>,

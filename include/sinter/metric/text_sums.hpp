@@ -17,6 +17,14 @@ struct WrittenReply {
   std::int64_t tokens = 0;  ///< number of tokens written, the one that ended the text included
 };
 
+/// Where the reply of an example ranks among those of other examples, by what the model says of each.
+struct RankedReply {
+  /// Number of candidates that stand before it: likelier ones, and of those as likely the earlier
+  /// examples'.
+  int rank = 0;
+  int candidates = 0;  ///< number of candidates, this reply included; equal ones count once
+};
+
 /// What a metric of texts keeps of replies. The sums of two parts, added, are those of the whole.
 struct TextSums {
   std::vector<double> sums;                  ///< counts and other numbers that add exactly

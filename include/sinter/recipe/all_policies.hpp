@@ -38,6 +38,7 @@
 #include "sinter/metric/exact_match.hpp"
 #include "sinter/metric/f1.hpp"
 #include "sinter/metric/generated_length.hpp"
+#include "sinter/metric/hits_at.hpp"
 #include "sinter/metric/matthews.hpp"
 #include "sinter/metric/metrics.hpp"
 #include "sinter/metric/pearson.hpp"
