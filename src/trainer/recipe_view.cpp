@@ -107,4 +107,8 @@ void check_options(const RecipeView& recipe) {
                                       numbers_of(recipe, slot), found.fix));
 }
 
+std::string fault_text(const char* what, const char* unit, const char* node) {
+  return *node ? fmt::format("{}: {}.{}", what, unit, node) : what;
+}
+
 }  // namespace sinter::detail

@@ -189,4 +189,7 @@ Watched figure_of(const RecipeView& recipe, std::string_view name, double loss,
 /// throws    ArgumentError that names the option, its value and what is allowed
 void check_options(const RecipeView& recipe);
 
+/// A fault of a model in words: what it is and, if `node` is not empty, the layer call.
+std::string fault_text(const char* what, const char* unit, const char* node);
+
 }  // namespace sinter::detail

@@ -45,8 +45,7 @@ constexpr int rows_of_replies() {
 template <class R>
 std::string not_continued_by() {
   constexpr ContinuationFault fault = continuation_fault_of<R>;
-  if (!fault.what) return "";
-  return fault.what + (*fault.node ? std::string(": ") + fault.unit + "." + fault.node : "");
+  return fault.what ? fault_text(fault.what, fault.unit, fault.node) : "";
 }
 
 /// Returns the recipe R without its type, with the options of its type, and with the view for a
