@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "hugging_face/architectures.hpp"
+#include "hugging_face/lora_policy.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/data/unit.hpp"
 #include "sinter/error.hpp"
@@ -26,7 +27,7 @@ struct Draft {
   std::string name, folder, file;  // the type's, and both paths as words for a shell
   std::string architecture;
   FolderModel model;
-  bool has_tokenizer = false;
+  bool has_tokenizer = false, adapts = false;
   std::vector<std::string> notes;
 
   int context() const { return std::min(model.positions, max_context); }
@@ -146,13 +147,15 @@ std::string declaration(const Draft& r) {
                     "struct {}\n"
                     "    : Recipe<{},\n"
                     "             {},\n"
-                    "             AdamW<{{.lr = 5e-5, .weight_decay = 0.01}}>,\n"
+                    "{}"
+                    "             AdamW<{{.lr = {}, .weight_decay = 0.01}}>,\n"
                     "             LinearDecay<{{.warmup = 100}}>,\n"
                     "             Batch<{{.global = {}, .micro = {}}}>> {{}};\n\n"
                     "int main(int argc, char** argv) {{ return run<{}>(argc, argv); }}\n",
                     r.name, written(r.model.policy, policy_column),
-                    r.has_tokenizer ? text_policies(r) : r.ids_policy(), global,
-                    micro_batch(r.context(), global), r.name);
+                    r.has_tokenizer ? text_policies(r) : r.ids_policy(),
+                    r.adapts ? fmt::format("             {},\n", lora_policy(r.model)) : "",
+                    r.adapts ? "2e-4" : "5e-5", global, micro_batch(r.context(), global), r.name);
 }
 
 /// Lines of a comment that hold a text. None ends in a backslash, which would join it to the next.
@@ -258,6 +261,11 @@ std::string explanation(const Draft& r) {
   } else {
     text = "TEXT is files and folders of text, and LINES a file with a text on each line.";
   }
+  if (r.adapts)
+    text +=
+        " Lora trains adapters alone: export --as-adapter writes them as PEFT does, and export "
+        "merges "
+        "them.";
   if (r.context() < r.model.positions)
     text += fmt::format(" The data's context is {} of the model's {} positions.", r.context(),
                         r.model.positions);
@@ -312,9 +320,10 @@ fs::path config_of(const fs::path& folder) {
 
 }  // namespace
 
-WrittenRecipe recipe_of_folder(const fs::path& folder, const fs::path& file) {
+WrittenRecipe recipe_of_folder(const fs::path& folder, const fs::path& file, bool adapts) {
   Config config(config_of(folder));
   Draft r;
+  r.adapts = adapts;
   r.name = type_name(folder, file);
   r.folder = shell_word(folder);
   r.file = file.empty() ? "FILE.cpp" : shell_word(file);
@@ -331,7 +340,7 @@ WrittenRecipe recipe_of_folder(const fs::path& folder, const fs::path& file) {
   return {text_of(r), r.notes};
 }
 
-WrittenRecipe write_recipe(const fs::path& folder, const fs::path& file) {
+WrittenRecipe write_recipe(const fs::path& folder, const fs::path& file, bool adapts) {
   const std::string shown_file = printable(file.string(), 4096);
   if (file.extension() != ".cpp")
     throw FileError(
@@ -344,7 +353,7 @@ WrittenRecipe write_recipe(const fs::path& folder, const fs::path& file) {
         fmt::format("Cannot write a recipe to {}: it is there already. Name another "
                     "file, or remove it; nothing was changed.",
                     shown_file));
-  WrittenRecipe recipe = recipe_of_folder(folder, file);
+  WrittenRecipe recipe = recipe_of_folder(folder, file, adapts);
   write_file_atomically(file, recipe.text);
   return recipe;
 }

@@ -5,7 +5,7 @@
 expect 1 "$sinter" recipe
 says 'recipe takes a folder and, if you like, the file to write'
 expect 1 "$sinter" recipe --help
-says "recipe takes a folder and a file, no options: '--help'"
+says "recipe takes a folder and a file, and no option but --lora: '--help'"
 expect 1 "$sinter" recipe "$scratch/none"
 says "there is no folder '$scratch/none'"
 
@@ -57,7 +57,9 @@ expect 0 "$sinter" recipe "$marian" "$scratch/marian.cpp"
 grep -q 'context = 64, second_context = 64' "$scratch/marian.cpp" || fail 'the recipe has no ids for both sides'
 expect 0 "$sinter" recipe "$roberta" "$scratch/roberta.cpp"
 grep -q '.marks = TextMarks::roberta' "$scratch/roberta.cpp" || fail 'the recipe has other marks'
-for file in "$scratch/film reviews.cpp" "$scratch"/{llama,bart,marian,roberta}.cpp; do
+expect 0 "$sinter" recipe --lora "$reviews" "$scratch/adapted.cpp"
+grep -q 'ModulesToSave<"classifier">' "$scratch/adapted.cpp" || fail 'a fresh head is not trained'
+for file in "$scratch/film reviews.cpp" "$scratch"/{adapted,llama,bart,marian,roberta}.cpp; do
   expect 0 "$CXX" -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror "-I$root/include" "$file"
 done
 

@@ -347,4 +347,21 @@ TEST_CASE("a folder without a model is refused") {
   CHECK(has(said(ModelFolder(R"({"architectures": [3]})").path()), "no list of names"));
 }
 
+TEST_CASE("a recipe of adapters has PEFT's usual targets, and trains a head of labels") {
+  const auto adapters = [](const std::string& config) {
+    const ModelFolder folder(config);
+    const std::string code = code_of(recipe_of_folder(folder.path(), {}, true));
+    CHECK(has(code, "AdamW<{.lr = 2e-4, .weight_decay = 0.01}>"));
+    CHECK_FALSE(has(code_of(recipe_of_folder(folder.path())), "Lora"));
+    const std::size_t begin = code.find("Lora<"), end = code.find("AdamW<");
+    REQUIRE(begin < end);
+    return code.substr(begin, end - begin);
+  };
+  const std::string options = "Lora<{.rank = 8, .alpha = 16, .dropout = 0.05}, ";
+  CHECK(has(adapters(gpt2), options + "Targets<\"*.c_attn\">>,"));
+  CHECK(has(adapters(masked), options + "Targets<\"*.query\", \"*.value\">>,"));
+  CHECK(
+      has(adapters(classes), "Targets<\"*.query\", \"*.value\">, ModulesToSave<\"classifier\">>,"));
+}
+
 }  // namespace sinter::detail::testing::recipe_tests
