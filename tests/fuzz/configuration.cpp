@@ -4,7 +4,7 @@
 #include "hugging_face/write_recipe.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
-#include "sinter/trainer/recipe_of.hpp"
+#include "sinter/trainer/view_of.hpp"
 #include "support/recipes.hpp"
 #include "trainer/state_json.hpp"
 

@@ -5,7 +5,7 @@
 #include "sinter/data/bytes.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/schedule/cosine_decay.hpp"
-#include "sinter/trainer/recipe_of.hpp"
+#include "sinter/trainer/view_of.hpp"
 #include "support/recipes.hpp"
 
 using namespace sinter;

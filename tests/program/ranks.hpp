@@ -14,7 +14,7 @@
 #include "sinter/hardware/stream.hpp"
 #include "sinter/run/machine.hpp"
 #include "sinter/trainer/core.hpp"
-#include "sinter/trainer/recipe_of.hpp"
+#include "sinter/trainer/view_of.hpp"
 #include "support/device.hpp"
 
 namespace sinter::detail::testing {

@@ -5,7 +5,7 @@
 
 #include "cli/matmul_text.hpp"
 #include "sinter/model/mlp.hpp"
-#include "sinter/trainer/recipe_of.hpp"
+#include "sinter/trainer/view_of.hpp"
 #include "support/recipes.hpp"
 
 namespace sinter::detail::testing {
