@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hugging_face/write_recipe.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <optional>
 #include <system_error>
 
 #include "hugging_face/architectures.hpp"
+#include "hugging_face/labels_of_recipe.hpp"
 #include "hugging_face/lora_policy.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 #include "sinter/data/unit.hpp"
@@ -93,26 +92,6 @@ int micro_batch(int context, int global) {
   return micro;
 }
 
-/// The data of a model that learns labels, with metrics where there are such. `sizes` are options.
-std::string labelled_policies(const FolderModel& model, std::vector<std::string> sizes) {
-  sizes.push_back(fmt::format(".classes = {}", model.labels));
-  const bool of_tokens = model.label_kind == LabelKind::class_of_token;
-  if (model.label_kind != LabelKind::one_class && !of_tokens)
-    sizes.push_back(fmt::format(".label_kind = LabelKind::{}", name_of(model.label_kind)));
-  if (model.types) sizes.emplace_back(".types = true");
-  if (model.marks != TextMarks::bert)
-    sizes.push_back(fmt::format(".marks = TextMarks::{}", name_of(model.marks)));
-  if (of_tokens)
-    return written({"LabelledWords", {"\"tags\"", "\"tokens\""}, sizes}, policy_column) +
-           ",\n             Metrics<TokenAccuracy>";
-  if (model.label_kind == LabelKind::several_classes)
-    sizes.emplace_back(".format = TextFormat::json_lines");
-  std::string text =
-      written({"LabelledText", {"\"label\"", "\"sentence\"", "\"\""}, sizes}, policy_column);
-  if (model.label_kind == LabelKind::one_class) text += ",\n             Metrics<Accuracy, F1<>>";
-  return text;
-}
-
 std::string text_policies(const Draft& r) {
   const int vocabulary = r.model.vocabulary;
   if (r.model.learns == Learns::replies) {
@@ -124,7 +103,8 @@ std::string text_policies(const Draft& r) {
   }
   std::vector<std::string> sizes{fmt::format(".context = {}", r.context()),
                                  fmt::format(".vocabulary = {}", vocabulary)};
-  if (r.model.learns == Learns::labels) return labelled_policies(r.model, std::move(sizes));
+  if (r.model.learns == Learns::labels)
+    return labelled_policies(r.model, std::move(sizes), policy_column);
   std::string policies = written({"Tokens", {}, sizes}, policy_column);
   if (r.model.learns == Learns::hidden_tokens) policies += ", MaskedLm<>";
   return policies;
@@ -182,64 +162,6 @@ std::string line_of_ids(const FolderModel& model) {
   if (model.learns == Learns::replies)
     return fmt::format(R"({{"ids": [464, 257], "decoder_ids": [{}]}})", std::max(model.start, 0));
   return model.types ? R"({"ids": [464, 257], "token_types": [0, 1]})" : R"({"ids": [464, 257]})";
-}
-
-/// True if the policies of data can list a name, with commas between.
-bool can_be_listed(const std::string& name) {
-  return !name.empty() && !name.starts_with(' ') && !name.ends_with(' ') &&
-         std::ranges::none_of(name, [](char c) { return c == ',' || c == '"' || c == '\\'; });
-}
-
-/// The folder's names of classes in their order, and how data may have them; empty if it has none but
-/// those that transformers gives.
-std::string classes_explanation(const FolderModel& model) {
-  constexpr std::size_t most = 20;
-  const std::vector<std::string>& names = model.class_names;
-  if (model.label_kind == LabelKind::numbers || names.empty() || names[0] == "LABEL_0") return "";
-  const std::string count =
-      fmt::format(" The folder has names for the classes 0 to {}, ", names.size() - 1);
-  if (names.size() > most || !std::ranges::all_of(names, can_be_listed))
-    return count + "which are in config.json (id2label): the numbers of your data must be these.";
-  return count +
-         fmt::format(
-             "in this order: {0}. The numbers of your data must be these. If your data have "
-             "the names, list them in the same order behind the options of the data, as "
-             "in {1}<..., \"{0}\">.",
-             fmt::join(names, ", "),
-             model.label_kind == LabelKind::class_of_token ? "LabelledWords" : "LabelledText");
-}
-
-/// What the label of a text with several classes may look like, and what it says.
-std::string several_explanation(const FolderModel& model) {
-  if (model.labels == 1) return "[true]}, with true or false for the only class.";
-  if (model.labels == 2) return "[true, false]}, with true or false for each class.";
-  return fmt::format("[0, {0}]}}, with a list of classes, which are whole numbers from 0 to {0}.",
-                     model.labels - 1);
-}
-
-/// What data of labels look like.
-std::string labels_explanation(const FolderModel& model) {
-  if (model.label_kind == LabelKind::class_of_token)
-    return fmt::format(
-               "SENTENCES is files of JSON lines such as {{\"tokens\": [\"Jane\", \"sings\"], "
-               "\"tags\": [1, 0]}}, with a whole number from 0 to {} for each word. LINES is a "
-               "file "
-               "with words on each line, and blanks between.",
-               model.labels - 1) +
-           classes_explanation(model);
-  const std::string pairs =
-      " LINES is a file with a text on each line. For pairs of texts, name both: "
-      "LabelledText<\"label\", \"premise\", \"hypothesis\", ...>.";
-  if (model.label_kind == LabelKind::several_classes)
-    return "RECORDS is files of JSON lines such as {\"sentence\": \"Where?\", \"label\": " +
-           several_explanation(model) + pairs + classes_explanation(model);
-  return fmt::format(
-             "TABLE is a TSV whose first line names the columns: `label`, {}, and `sentence`.",
-             model.label_kind == LabelKind::one_class
-                 ? fmt::format("a whole number from 0 to {}", model.labels - 1)
-             : model.labels == 1 ? "a number"
-                                 : fmt::format("{} numbers with blanks between", model.labels)) +
-         pairs + classes_explanation(model);
 }
 
 /// What the commands in the comment take.
