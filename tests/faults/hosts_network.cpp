@@ -158,15 +158,17 @@ hosts::Descriptor connected(const Network& network, int host) {
   return end;
 }
 
-/// Fills it in both directions, and returns how many seconds later it is cut; 9 if it is not by then.
-std::string full_until_cut(const Network& network, const World& world, const Say& say) {
+/// Fills it in both directions, and returns how many seconds later it is cut; `most` if it is not by then.
+std::string full_until_cut(const Network& network, const World& world, Clock::duration most,
+                           const Say& say) {
   network.enter(world.rank);
   const hosts::Descriptor end = connected(network, world.rank);
   const std::vector<char> more(64 << 20);
   if (hosts::send_all(end, more.data(), more.size(), Clock::now() + 300ms)) return "has room";
   say("full");
   const Clock::time_point full = Clock::now();
-  while (!hosts::is_cut(end, 3500ms) && Clock::now() < full + 9s) std::this_thread::sleep_for(20ms);
+  while (!hosts::is_cut(end, 3500ms) && Clock::now() < full + most)
+    std::this_thread::sleep_for(20ms);
   return std::to_string(std::chrono::duration<double>(Clock::now() - full).count());
 }
 
@@ -175,15 +177,19 @@ TEST_CASE("a connection on which both ends wait for room is cut if nobody answer
     CAPTURE(cut);
     const Network network(2);
     if (!network.is_there()) return;
-    RankProcesses ranks(
-        2, [&](const World& world, const Say& say) { return full_until_cut(network, world, say); });
+    // It counts from when an end is full, which the other may be seconds later on a busy machine; and
+    // the system asks ever more seldom whether there is room.
+    const Clock::duration most = cut ? 40s : 9s;
+    RankProcesses ranks(2, [&](const World& world, const Say& say) {
+      return full_until_cut(network, world, most, say);
+    });
     for (int r : {0, 1}) REQUIRE(ranks.next_said(r) == "full");
     if (cut) network.cut(1);
     for (const std::string& said : ranks.results()) {
       CAPTURE(said);
       const double seconds = std::stod(said);
       CHECK(seconds > (cut ? 2.5 : 8.9));
-      if (cut) CHECK(seconds < 5);
+      if (cut) CHECK(seconds < 30);
     }
   }
 }
