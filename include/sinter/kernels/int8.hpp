@@ -76,8 +76,9 @@ constexpr std::int64_t int8_scratch_bytes(std::int64_t rows, int columns, int gr
 }
 
 /// y = x' Wᵀ + bias in each row, where x' is x with each `group` numbers rounded to multiples of
-/// their largest magnitude / 127, ties away from zero: |x - x'| ≤ 1/254 of that magnitude. x: rows ×
-/// W.columns, y: rows × W.rows, bias: 1 × W.rows or empty. T: float, double, BFloat16 or Float16.
+/// their largest magnitude / 127, ties away from zero: |x - x'| ≤ 1/254 of that magnitude. A group
+/// without a number of 127 × 2^-126 or more becomes zeros. x: rows × W.columns, y: rows × W.rows,
+/// bias: 1 × W.rows or empty. T: float, double, BFloat16 or Float16.
 ///
 /// Products of a group are summed exactly, and groups in fp32, whose epsilon is ε. The error is at most
 /// (2 + groups) ε Σ|x' W|, one ε of the sum more with a bias, and one rounding to T. A row of x

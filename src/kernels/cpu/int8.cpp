@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <limits>
 
 #include "hardware/cpu/split.hpp"
 #include "kernels/cpu/int8.hpp"
@@ -117,7 +118,12 @@ std::int32_t round_group(const float* x, int group, std::int8_t* to, float* scal
     zero = hn::Add(zero, hn::Mul(v, hn::Zero(d)));  // NaN where a number is not finite
   }
   *scale = reduce_max(d, most) / 127 + reduce_sum(d, zero);
-  const auto inverse = hn::Set(d, *scale > 0 ? 1 / *scale : 0.f);
+  if (!(*scale >= std::numeric_limits<float>::min())) {  // zeros, or a number that is not finite
+    std::fill_n(to, group, std::int8_t(0));
+    if (*scale >= 0) *scale = 0;
+    return 0;
+  }
+  const auto inverse = hn::Set(d, 1 / *scale);
   auto sum = hn::Zero(di);
   for (int k = 0; k < group; k += lanes) {
     const auto v = hn::Mul(hn::LoadU(d, x + k), inverse);

@@ -236,6 +236,16 @@ TEST_CASE("NaN in a row of x is NaN in that row of the product, and in no other"
     CHECK(std::isnan(y[k]) == (k / std::size_t(w.rows) == 1));
 }
 
+TEST_CASE("numbers too small for a scale are zeros in a product") {
+  Stored w(16, 64, 32);
+  Floats x(std::size_t(w.columns), 1e-38f);
+  on_every_instruction_set([&] {
+    Stream stream(1);
+    CHECK(product(stream, x, 1, w, {}) == Floats(16, 0.f));
+    CHECK(product(stream, Floats(x.size(), 0.f), 1, w, {}) == Floats(16, 0.f));
+  });
+}
+
 TEST_CASE_TEMPLATE("an embedding in int8 gives the rows that are stored", T, float, double,
                    BFloat16) {
   Stored w(21, 64, 32);
