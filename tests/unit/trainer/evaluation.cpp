@@ -219,7 +219,8 @@ std::string figures(const World& world, int ranks, int at_once) {
   Trainer<R> trainer(view, {.seed = 3, .threads = 1, .world = world});
   AnySource source(EvaluationArrays(ArrayRows(inputs, width, values_of_rows, 2), at_once));
   std::string text;
-  for (const MetricValue& metric : evaluate_all(trainer, source)->metrics)
+  const Evaluation found = *evaluate_all(trainer, source);
+  for (const MetricValue& metric : found.metrics)
     text += std::to_string(std::llround(metric.value * 1e7)) + " ";
   return text;
 }

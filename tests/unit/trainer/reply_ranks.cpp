@@ -87,8 +87,8 @@ template <class R>
 std::vector<double> values_of(Trainer<R>& trainer, AnySource source) {
   seen.clear();
   std::vector<double> values;
-  for (const MetricValue& metric : evaluate_all(trainer, source)->metrics)
-    values.push_back(metric.value);
+  const Evaluation found = *evaluate_all(trainer, source);
+  for (const MetricValue& metric : found.metrics) values.push_back(metric.value);
   return values;
 }
 /// The ranks of replies, of which some are to be the first of their group, and others not.
