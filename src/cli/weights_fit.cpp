@@ -66,7 +66,7 @@ std::string load_weights_of(TrainerCore& trainer, const Arguments& a) {
     const std::string lines = said ? *said : load();
     return joined_lines({lines, trainer.load_adapter(*a.adapter)});
   }
-  const std::string lines = load();
+  std::string lines = load();
   if (!trainer.recipe().lora || hold_adapters(resolve_weights(*a.weights).files)) return lines;
   return joined_lines({lines,
                        "the weights have no adapters: those of the recipe start fresh, and change "
