@@ -134,7 +134,7 @@ struct Evaluate {
     const bool is_usual = o.early_stopping == BeamStopping::no &&
                           o.length_penalty == LengthPenalty::power && o.length_exponent == 1;
     if (o.beams == 1 && !is_usual)
-      return {"early stopping and a length penalty have no effect without a beam search",
+      return {"without a beam search, early stopping and a length penalty have no effect",
               "leave them out, or set beams to 2 or more in the recipe"};
     if (o.length_penalty == LengthPenalty::none && o.length_exponent != 1)
       return {"without a length penalty, its exponent has no effect",
