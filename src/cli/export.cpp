@@ -163,13 +163,13 @@ std::vector<Parameter> int8_parameters(const RecipeView& recipe, const Arguments
 
 /// Writes the folder or the file. Returns notes on it.
 std::string write_export(TrainerCore& trainer, const RecipeView& recipe, const ExportParts& parts,
-                         std::optional<Dtype> dtype, const Arguments& a) {
+                         std::optional<Dtype> dtype, std::vector<Parameter> int8,
+                         const Arguments& a) {
   if (!a.gguf) {
-    const std::vector<Parameter> int8 = int8_parameters(recipe, a);
     trainer.export_to(*a.out,
                       {.shard_bytes = a.shard_bytes.value_or(default_shard_bytes),
                        .dtype = dtype,
-                       .int8 = int8,
+                       .int8 = std::move(int8),
                        .finish = [&](const std::filesystem::path& into, const std::string& config) {
                          write_export_files(parts, config, into);
                        }});
@@ -238,8 +238,8 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   if (a.as_adapter) return write_adapter(trainer, notes, a);
   ExportParts parts = parts_of(*recipe, a, notes);
   const std::optional<Dtype> narrow = narrow_type(parts.origin), dtype = a.dtype ? a.dtype : narrow;
-  for (const Parameter& p : int8_parameters(*recipe, a))
-    parts.int8_group = std::max(parts.int8_group, p.int8.group);
+  std::vector<Parameter> int8 = int8_parameters(*recipe, a);
+  for (const Parameter& p : int8) parts.int8_group = std::max(parts.int8_group, p.int8.group);
   if (dtype) parts.dtype = std::ranges::find(type_words, *dtype, &TypeWord::dtype)->word;
   if (narrow && !a.dtype)
     notes += fmt::format(
@@ -247,7 +247,7 @@ int export_folder(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
         "keeps all digits.\n",
         parts.dtype);
   if (!a.quiet) note_lines(notes);
-  notes = write_export(trainer, *recipe, parts, dtype, a);
+  notes = write_export(trainer, *recipe, parts, dtype, std::move(int8), a);
   if (!a.quiet) note_lines(notes);
   const std::string& target = a.gguf ? *a.gguf : *a.out;
   if (a.json) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "cli/text_writer.hpp"
 #include "cli/weights_fit.hpp"
+#include "generate/request_rows.hpp"
 #include "sinter/generate/generator.hpp"
 #include "sinter/program/id_limit.hpp"
 
@@ -39,13 +39,9 @@ std::vector<Text> texts_of(const HostBatch& batch, const Model& model) {
 
 /// log softmax of logits.
 std::vector<double> log_probabilities(std::span<const float> logits) {
-  const double most = *std::ranges::max_element(logits);
-  const double sum = std::accumulate(logits.begin(), logits.end(), 0.0, [&](double all, float x) {
-    return all + std::exp(double(x) - most);
-  });
+  const double total = log_sum_exp(logits);
   std::vector<double> result(logits.size());
-  std::ranges::transform(logits, result.begin(),
-                         [&](float x) { return double(x) - most - std::log(sum); });
+  std::ranges::transform(logits, result.begin(), [&](float x) { return double(x) - total; });
   return result;
 }
 

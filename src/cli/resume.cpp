@@ -14,25 +14,36 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string take_options(const SavedState& saved, RecipeView& recipe, const Arguments& arguments) {
-  std::string notes;
+/// Calls visit(option, the run's value as JSON, whether the command line gives it) for each option that may
+/// be adjusted, and that a run had otherwise.
+void each_other_option(const SavedState& saved, const RecipeView& recipe,
+                       const Arguments& arguments, const auto& visit) {
   for (const Option& option : recipe.options) {
-    const auto& given = arguments.options;
-    bool is_given = std::find(given.begin(), given.end(), option.dotted()) != given.end();
-    auto found = std::find_if(saved.options.begin(), saved.options.end(),
-                              [&](const auto& entry) { return entry.first == option.dotted(); });
-    if (!option.adjustable || found == saved.options.end()) continue;
-    std::string before = text_of(option);
-    if (option_value(option).dump() == found->second) continue;
-    if (is_given) {
-      notes += fmt::format("{} is {}, as given; it was {}.\n", option.dotted(), before,
-                           printable(found->second));
+    const auto then = std::ranges::find(saved.options, option.dotted(),
+                                        [](const auto& entry) { return entry.first; });
+    if (!option.adjustable || then == saved.options.end() ||
+        option_value(option).dump() == then->second)
       continue;
-    }
-    set_option_value(option, Json::parse(found->second));
-    notes += fmt::format("{} is {}, as before; the recipe says {}.\n", option.dotted(),
-                         text_of(option), before);
+    const auto& given = arguments.options;
+    visit(option, then->second, std::ranges::find(given, option.dotted()) != given.end());
   }
+}
+
+std::string take_options(const SavedState& saved, const RecipeView& recipe,
+                         const Arguments& arguments) {
+  std::string notes;
+  each_other_option(saved, recipe, arguments,
+                    [&](const Option& option, const std::string& then, bool is_given) {
+                      const std::string now = text_of(option);
+                      if (is_given) {
+                        notes += fmt::format("{} is {}, as given; it was {}.\n", option.dotted(),
+                                             now, printable(then));
+                        return;
+                      }
+                      set_option_value(option, Json::parse(then));
+                      notes += fmt::format("{} is {}, as before; the recipe says {}.\n",
+                                           option.dotted(), text_of(option), now);
+                    });
   return notes;
 }
 
@@ -97,30 +108,26 @@ std::string take_over_options_of_run(RecipeView& recipe, const Arguments& argume
   const std::optional<SavedState> saved = state_of(*arguments.weights);
   if (!saved) return "";
   std::string taken, kept;
-  for (const Option& option : recipe.options) {
-    if (!takes_options_of(arguments.verb, option.slot) || !option.adjustable ||
-        !is_shared(option.slot, *saved, recipe))
-      continue;
-    const auto then = std::ranges::find(saved->options, option.dotted(),
-                                        [](const auto& entry) { return entry.first; });
-    if (then == saved->options.end() || option_value(option).dump() == then->second) continue;
+  const auto take = [&](const Option& option, const std::string& then, bool is_given) {
+    if (!takes_options_of(arguments.verb, option.slot) || !is_shared(option.slot, *saved, recipe))
+      return;
     const std::string now = text_of(option);
-    if (std::ranges::find(arguments.options, option.dotted()) != arguments.options.end()) {
+    if (is_given) {
       kept += fmt::format("{}{} is {} (the run had {})", kept.empty() ? "" : ", ", option.dotted(),
-                          now, printable(then->second));
-      continue;
+                          now, printable(then));
+      return;
     }
     try {
-      set_option_value(option, Json::parse(then->second));
+      set_option_value(option, Json::parse(then));
     } catch (const std::exception& error) {
       throw FileError(fmt::format(
           "{}: its manifest says that {} is {}, which is no value of it ({}). Give --{} another.",
-          *arguments.weights, option.dotted(), printable(then->second), error.what(),
-          option.dotted()));
+          *arguments.weights, option.dotted(), printable(then), error.what(), option.dotted()));
     }
     taken += fmt::format("{}{} is {} (the recipe says {})", taken.empty() ? "" : ", ",
                          option.dotted(), text_of(option), now);
-  }
+  };
+  each_other_option(*saved, recipe, arguments, take);
   check_options(recipe);
   return (taken.empty() ? "" : taken + ", as in the run.\n") +
          (kept.empty() ? "" : kept + ", as given.\n");

@@ -8,7 +8,6 @@
 #include "cli/output.hpp"
 #include "cli/weights_fit.hpp"
 #include "sinter/generate/generator.hpp"
-#include "sinter/plan/parameter.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -16,9 +15,10 @@ namespace {
 constexpr int rows_without_caches = 8;
 
 /// Says what memory a generator has.
-std::string planned_memory(const PlanView& plan) {
+std::string planned_memory(GeneratorCore& generator) {
+  const PlanView& plan = generator.plan();
   const Memory& m = plan.memory;
-  const bool is_int8 = std::ranges::any_of(list_parameters(plan.model),
+  const bool is_int8 = std::ranges::any_of(generator.weights().parameters(),
                                            [](const Parameter& p) { return p.int8.elements > 0; });
   return fmt::format(
       "memory: {} of weights{}, {} of caches for {} texts of {} tokens, and {} more.\n",
@@ -47,7 +47,7 @@ TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) :
     generator_ = std::make_unique<GeneratorCore>(generation_of(*recipe, a.quantizes), settings);
     said = load_weights_of(generator_->weights(), a);
     if (a.rows) generator_->limit_rows(*a.rows);
-    if (!a.quiet) note_lines(planned_memory(plan()));
+    if (!a.quiet) note_lines(planned_memory(*generator_));
   } else {
     trainer_.emplace(recipe, settings);
     said = load_weights_of(*trainer_, a);

@@ -78,41 +78,35 @@ struct Int8Embedding {
   }
 };
 
-/// Unembedding<Vocabulary, W>.
-template <int Vocabulary, int W, int Group, int ElementBytes>
-struct Int8Unembedding {
-  using Plain = Unembedding<Vocabulary, W>;
+/// The parameters of a layer over a vocabulary, with its table in int8.
+template <class Plain, int Vocabulary, int W, int Group, int ElementBytes>
+constexpr auto int8_params = [] {
+  auto all = Plain::params;
+  all.weight = in_int8<Group, ElementBytes>(all.weight, Vocabulary, W);
+  return all;
+}();
+
+/// Plain, which is a head over a vocabulary, with a bias or without: Unembedding<Vocabulary, W> or
+/// UnembeddingBias<Vocabulary, W>, perhaps with another name of its bias.
+template <class Plain, int Vocabulary, int W, int Group, int ElementBytes>
+struct Int8Head {
   static constexpr std::array in{W};
   static constexpr std::array out{Vocabulary};
   template <class T>
   using Params = typename Plain::template Params<T>;
-  static constexpr Params<Param> params{
-      in_int8<Group, ElementBytes>(Plain::params.weight, Vocabulary, W)};
+  static constexpr Params<Param> params = int8_params<Plain, Vocabulary, W, Group, ElementBytes>;
   static constexpr std::int64_t flops(std::int64_t rows) { return Plain::flops(rows); }
   template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
     return int8_scratch<P, W, Group>(rows);
   }
   static void forward(auto& c) {
-    int8_product<Vocabulary, W, Group>(c, decltype(c.weights.weight){});
+    if constexpr (requires { c.weights.bias; }) {
+      int8_product<Vocabulary, W, Group>(c, c.weights.bias);
+    } else {
+      int8_product<Vocabulary, W, Group>(c, decltype(c.weights.weight){});
+    }
   }
-};
-
-/// Plain, which is UnembeddingBias<Vocabulary, W>, perhaps with another name of its bias.
-template <class Plain, int Vocabulary, int W, int Group, int ElementBytes>
-struct Int8UnembeddingBias {
-  static constexpr std::array in{W};
-  static constexpr std::array out{Vocabulary};
-  template <class T>
-  using Params = typename Plain::template Params<T>;
-  static constexpr Params<Param> params{
-      in_int8<Group, ElementBytes>(Plain::params.weight, Vocabulary, W), Plain::params.bias};
-  static constexpr std::int64_t flops(std::int64_t rows) { return Plain::flops(rows); }
-  template <class P>
-  static constexpr std::int64_t scratch(std::int64_t rows) {
-    return int8_scratch<P, W, Group>(rows);
-  }
-  static void forward(auto& c) { int8_product<Vocabulary, W, Group>(c, c.weights.bias); }
 };
 
 /// The loss Plain in the graph of training, which says where parameters lie and never runs.
@@ -124,11 +118,7 @@ struct Int8Loss {
   static constexpr int ids_below = Vocabulary;
   template <class T>
   using Params = typename Plain::template Params<T>;
-  static constexpr Params<Param> params = [] {
-    Params<Param> all = Plain::params;
-    all.weight = in_int8<Group, ElementBytes>(all.weight, Vocabulary, W);
-    return all;
-  }();
+  static constexpr Params<Param> params = int8_params<Plain, Vocabulary, W, Group, ElementBytes>;
   static void forward(auto&) { assert(!"a model in int8 is not trained"); }
 };
 
@@ -146,13 +136,13 @@ struct Int8Of<Embedding<Vocabulary, W, Padding>, Group, ElementBytes>
 template <int Vocabulary, int W, int Group, int ElementBytes>
   requires(W % Group == 0)
 struct Int8Of<Unembedding<Vocabulary, W>, Group, ElementBytes>
-    : std::type_identity<Int8Unembedding<Vocabulary, W, Group, ElementBytes>> {};
+    : std::type_identity<Int8Head<Unembedding<Vocabulary, W>, Vocabulary, W, Group, ElementBytes>> {
+};
 template <int Vocabulary, int W, int Group, int ElementBytes>
   requires(W % Group == 0)
 struct Int8Of<UnembeddingBias<Vocabulary, W>, Group, ElementBytes>
     : std::type_identity<
-          Int8UnembeddingBias<UnembeddingBias<Vocabulary, W>, Vocabulary, W, Group, ElementBytes>> {
-};
+          Int8Head<UnembeddingBias<Vocabulary, W>, Vocabulary, W, Group, ElementBytes>> {};
 template <int Vocabulary, int W, int Padding, int Group, int ElementBytes>
   requires(W % Group == 0)
 struct Int8Of<LinearCrossEntropy<Vocabulary, W, Padding>, Group, ElementBytes>

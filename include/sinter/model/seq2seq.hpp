@@ -220,8 +220,8 @@ struct NextTokenOfRows {
 template <int V, int W, int Group, int ElementBytes>
   requires(W % Group == 0)
 struct Int8Of<seq2seq::WithFinalBias<UnembeddingBias<V, W>, V>, Group, ElementBytes>
-    : std::type_identity<Int8UnembeddingBias<seq2seq::WithFinalBias<UnembeddingBias<V, W>, V>, V, W,
-                                             Group, ElementBytes>> {};
+    : std::type_identity<
+          Int8Head<seq2seq::WithFinalBias<UnembeddingBias<V, W>, V>, V, W, Group, ElementBytes>> {};
 template <int V, int W, int Group, int ElementBytes>
   requires(W % Group == 0)
 struct Int8Of<seq2seq::WithFinalBias<LinearBiasCrossEntropy<V, W>, V>, Group, ElementBytes>
