@@ -61,42 +61,6 @@ HWY_INLINE void multiply_part(D d, Strided<T> a, const T* b, std::int64_t b_step
 /// the other.
 constexpr int columns_at_once = 1024;
 
-/// sums = or += `Steps` columns of a times as many rows of b, for `Rows` rows and `columns` columns.
-template <int Rows, int Steps, class T>
-HWY_INLINE void add_steps(Strided<T> a, const T* HWY_RESTRICT b, std::int64_t b_step, int columns,
-                          bool begins, T* HWY_RESTRICT sums) {
-  const hn::ScalableTag<T> d;
-  const int lanes = int(hn::Lanes(d));
-  hn::Vec<decltype(d)> factor[Rows][Steps];
-  for (int i = 0; i < Rows; ++i)
-    for (int p = 0; p < Steps; ++p) factor[i][p] = hn::Set(d, a.data[i * a.row + p * a.step]);
-  int j = 0;
-  for (; j + lanes <= columns; j += lanes) {
-    hn::Vec<decltype(d)> sum[Rows];
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i)
-      sum[i] = begins ? hn::Zero(d) : hn::LoadU(d, sums + i * columns_at_once + j);
-    SINTER_UNROLL
-    for (int p = 0; p < Steps; ++p) {
-      const auto column = hn::LoadU(d, b + p * b_step + j);
-      SINTER_UNROLL
-      for (int i = 0; i < Rows; ++i) sum[i] = hn::MulAdd(factor[i][p], column, sum[i]);
-    }
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * columns_at_once + j);
-  }
-  const hn::CappedTag<T, 1> one;
-  for (; j < columns; ++j)
-    for (int i = 0; i < Rows; ++i) {
-      T* const at = sums + i * columns_at_once + j;
-      auto sum = begins ? hn::Zero(one) : hn::LoadU(one, at);
-      for (int p = 0; p < Steps; ++p)
-        sum = hn::MulAdd(hn::Set(one, a.data[i * a.row + p * a.step]),
-                         hn::LoadU(one, b + p * b_step + j), sum);
-      hn::StoreU(sum, one, at);
-    }
-}
-
 /// One or two rows of c, with b as it is stored: long parts of its rows are read in order, as memory
 /// gives them fastest. The bits are those of across().
 template <int Rows, class T>
@@ -104,15 +68,17 @@ HWY_NOINLINE void along_rows(Strided<T> a, Matrix<const T> b, int depth, Target<
   HWY_ALIGN T sums[Rows * columns_at_once];
   for (int first = 0; first < b.columns; first += columns_at_once) {
     const int columns = std::min(columns_at_once, b.columns - first);
-    constexpr int steps = 4;
-    int p = 0;
-    const auto next = [&](auto count) HWY_ATTR {
-      add_steps<Rows, decltype(count)::value>(a.from(0, p), b.data + p * b.stride + first, b.stride,
-                                              columns, p == 0, sums);
-      p += decltype(count)::value;
-    };
-    while (p + steps <= depth) next(std::integral_constant<int, steps>());
-    while (p < depth) next(std::integral_constant<int, 1>());
+    std::fill_n(sums, Rows * columns_at_once, T(0));
+    add_all_steps<Rows>(a, b.data + first, b.stride, depth, columns, sums, columns_at_once);
+    const hn::CappedTag<T, 1> one;
+    for (int j = columns - columns % int(hn::Lanes(hn::ScalableTag<T>())); j < columns; ++j)
+      for (int i = 0; i < Rows; ++i) {
+        auto sum = hn::Zero(one);
+        for (int p = 0; p < depth; ++p)
+          sum = hn::MulAdd(hn::Set(one, a.data[i * a.row + p * a.step]),
+                           hn::LoadU(one, b.data + p * b.stride + first + j), sum);
+        hn::StoreU(sum, one, sums + i * columns_at_once + j);
+      }
     for (int i = 0; i < Rows; ++i) {
       const Target<T> to = c.from(i, first);
       for (int j = 0; j < columns; ++j) {

@@ -70,30 +70,6 @@ HWY_INLINE void add_across(const float* factors, const T* b, std::int64_t b_step
   }
 }
 
-/// sums += `Steps` factors of `Rows` rows times as many rows of b, for whole vectors of `columns`.
-template <int Rows, int Steps, class T>
-HWY_INLINE void add_steps(const float* factors, const T* b, std::int64_t b_step, int columns,
-                          float* sums) {
-  const Floats d;
-  const int lanes = int(hn::Lanes(d));
-  hn::Vec<Floats> factor[Rows][Steps];
-  for (int i = 0; i < Rows; ++i)
-    for (int p = 0; p < Steps; ++p) factor[i][p] = hn::Set(d, factors[i * block + p]);
-  for (int j = 0; j + lanes <= columns; j += lanes) {
-    hn::Vec<Floats> sum[Rows];
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i) sum[i] = hn::LoadU(d, sums + i * tile + j);
-    SINTER_UNROLL
-    for (int p = 0; p < Steps; ++p) {
-      const auto column = load(d, b + p * b_step + j);
-      SINTER_UNROLL
-      for (int i = 0; i < Rows; ++i) sum[i] = hn::MulAdd(factor[i][p], column, sum[i]);
-    }
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * tile + j);
-  }
-}
-
 /// All columns of a tile, `Rows` rows. For one or two of them long parts of rows of b are read in
 /// order, as memory gives them fastest.
 template <int Rows, class T>
@@ -102,10 +78,7 @@ HWY_NOINLINE void across(const float* factors, const T* b, std::int64_t b_step, 
   constexpr int lanes = int(hn::MaxLanes(Floats())), vectors = 2;
   int j = 0;
   if constexpr (Rows < 4) {
-    int p = 0;
-    for (; p + 4 <= depth; p += 4)
-      add_steps<Rows, 4>(factors + p, b + p * b_step, b_step, columns, sums);
-    for (; p < depth; ++p) add_steps<Rows, 1>(factors + p, b + p * b_step, b_step, columns, sums);
+    add_all_steps<Rows>(Strided<float>{factors, block, 1}, b, b_step, depth, columns, sums, tile);
     j = columns / lanes * lanes;
   } else {
     for (; j + vectors * lanes <= columns; j += vectors * lanes)
