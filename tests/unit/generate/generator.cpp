@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "sinter/error.hpp"
 #include "sinter/model/gpt2.hpp"
@@ -14,6 +13,7 @@
 #include "sinter/optimizer/sgd.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp64.hpp"
+#include "support/generators.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
@@ -66,31 +66,14 @@ struct Both {
     for (const Parameter& p : trainer.parameters())
       generator.weights().set_parameter(p.name, trainer.parameter(p.name));
   }
-  /// How far the logits of a row are from those of its whole text, beside the largest logit.
+  /// error_of_logits() of a row.
   double error(int row, const Tokens& text, const Tokens& source = {}) {
-    HostBatch batch;
-    batch.starts = {0, std::int32_t(text.size())};
-    if (!source.empty()) {
-      batch.second_starts = {0, int(source.size())};
-      batch.ids.push_back(source);
-    }
-    batch.ids.push_back(text);
-    const Prediction whole = trainer.predict(batch);
-    double worst = 0, largest = 0;
-    for (int k = 0; k < tokens_of_all; ++k) {
-      const double want = whole.values[std::size_t(k)];
-      worst = std::max(worst, std::abs(want - generator.logits(row)[std::size_t(k)]));
-      largest = std::max(largest, std::abs(want));
-    }
-    return worst / largest;
+    return error_of_logits(trainer, generator, row, text, source);
   }
 };
 
 Tokens random_text(std::size_t length, unsigned seed) {
-  std::mt19937 engine(seed);
-  Tokens text(length);
-  for (std::int32_t& token : text) token = std::int32_t(engine() % tokens_of_all);
-  return text;
+  return testing::random_text(length, seed, tokens_of_all);
 }
 
 /// The largest error while a text of `length` tokens grows to its whole context.

@@ -17,6 +17,7 @@
 #include "sinter/precision/fp64.hpp"
 #include "sinter/trainer/evaluation.hpp"
 #include "support/axes_models.hpp"
+#include "support/letters.hpp"
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
@@ -82,19 +83,6 @@ std::shared_ptr<const ExampleList> dialogues() {
   auto set = std::make_shared<ExampleSet>(byte_tokenizer(), limits);
   add_dialogues(*set);
   return set;
-}
-/// A tokenizer of nine letters, to which the marks of examples add two tokens.
-Tokenizer letters() {
-  Tokenizer tokenizer;
-  tokenizer.encode = [](std::string_view text) {
-    std::vector<std::int32_t> ids;
-    for (const char letter : text) ids.push_back(letter - 'a');
-    return ids;
-  };
-  tokenizer.decode = [](std::int32_t id) { return std::string(1, char('a' + id)); };
-  tokenizer.vocabulary = axes_vocabulary - 2;
-  tokenizer.identity = "letters";
-  return tokenizer;
 }
 std::shared_ptr<const ExampleList> pairs() {
   auto set =

@@ -30,6 +30,7 @@
 #include "support/axes_models.hpp"
 #include "support/folder.hpp"
 #include "support/json_rows.hpp"
+#include "support/letters.hpp"
 #include "support/message_of.hpp"
 #include "support/rank_processes.hpp"
 #include "support/recipes.hpp"
@@ -189,20 +190,6 @@ TEST_CASE("draws hang on the example and the seed, and not on the batch") {
   Trainer<Drawn> drawn(other, {.seed = 1, .threads = 1});
   randomise(drawn, 3, .4);
   CHECK(seen_by(drawn, source_of(examples, 4)) != first);
-}
-
-/// A tokenizer of nine letters, to which the marks of examples add two tokens.
-Tokenizer letters() {
-  Tokenizer tokenizer;
-  tokenizer.encode = [](std::string_view text) {
-    std::vector<std::int32_t> ids;
-    for (const char letter : text) ids.push_back(letter - 'a');
-    return ids;
-  };
-  tokenizer.decode = [](std::int32_t id) { return std::string(1, char('a' + id)); };
-  tokenizer.vocabulary = axes_vocabulary - 2;
-  tokenizer.identity = "letters";
-  return tokenizer;
 }
 
 TEST_CASE("an encoder-decoder replies to what its encoder reads") {
