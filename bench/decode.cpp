@@ -3,18 +3,21 @@
 // random weights of a GPT-2 and the same prompts of 16 tokens, and take the likeliest token 256
 // times, in turns, each in a process of its own. A token's time is the processor time of all threads
 // for 256 tokens without that for the first, over 255. A row whose texts differ is void.
-//   ./sinter bench decode [--threads N] [--rounds N] [--peers PYTHON|new] [--only TEXT]
-//                         [--json FILE] [--svg FILE]
+//   ./sinter bench decode [--threads N] [--rounds N] [--peers PYTHON|new] [--against TEXT]
+//                         [--only TEXT] [--json FILE] [--svg FILE]
 // "reading alone" reads as many bytes as the weights have, once for each token, by simple sums: the
-// limit of a processor whose cache does not hold them. With --peers also transformers' generate() and
-// CTranslate2, with float32 and with int8, in a Python that has them (bench/peers/requirements.txt).
+// limit of a processor whose cache does not hold them. With --peers also transformers' generate(),
+// CTranslate2 with float32 and int8, and llama.cpp with float32, 16 bits and Q8_0, in a Python that has
+// them (bench/peers/requirements.txt). llama.cpp keeps keys and values in 16 bits, which is its default.
 #include <ctime>
 #include <numeric>
 
 #include "contest.hpp"
+#include "hugging_face/export_gguf.hpp"
 #include "recipes.hpp"
 #include "report.hpp"
 #include "sinter/generate/generator.hpp"
+#include "trainer/state_json.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -163,9 +166,23 @@ int contest(char** words) {
   return 0;
 }
 
+/// Writes the weights as a folder, and as files for llama.cpp.
+void write_weights(const Work& w, const Settings& settings, const fs::path& folder) {
+  TrainerCore trainer = w.trainer({.seed = 1, .threads = 1});
+  trainer.export_to(folder / "weights");
+  if (settings.python.empty()) return;
+  for (auto [dtype, name] : {std::pair{Dtype::f32, "float32.gguf"},
+                             {Dtype::bf16, "bfloat16.gguf"},
+                             {Dtype::f16, "float16.gguf"}})
+    trainer.show_weights([&](std::span<const TensorView> weights) {
+      (void)hugging_face::export_gguf({.bytes = true}, config_json(trainer.recipe().hugging_face),
+                                      weights, dtype, folder / name);
+    });
+}
+
 void write_job(const Work& w, const Settings& settings, const fs::path& folder) {
   fs::create_directories(folder);
-  w.trainer({.seed = 1, .threads = 1}).export_to(folder / "weights");
+  write_weights(w, settings, folder);
   nlohmann::json prompts;
   for (int round = 0; round < settings.rounds + 2; ++round) {
     nlohmann::json texts;
@@ -178,7 +195,34 @@ void write_job(const Work& w, const Settings& settings, const fs::path& folder) 
                                                        {"threads", settings.threads}};
 }
 
-std::vector<bench::Row> measure(int number, const Settings& settings) {
+/// A program that generates, and which of ours has as many bits.
+struct Peer {
+  const char *name, *word;  // the word is for peers/decode.py
+  const Contestant* mine;
+  bool same_text;  // its numbers have all bits of ours
+  const Contestant* contestant = nullptr;
+};
+
+/// Adds the peers that are wanted and that run here.
+std::vector<Peer> add_peers(Turns& turns, const Settings& settings, const std::string& against,
+                            const fs::path& folder, const Contestant& fp32, const Contestant& bf16,
+                            const Contestant& int8) {
+  std::vector<Peer> peers{{"CTranslate2, int8", "ctranslate2_int8", &int8, false},
+                          {"transformers, generate()", "transformers", &fp32, true},
+                          {"CTranslate2, float32", "ctranslate2", &fp32, true},
+                          {"llama.cpp, float32", "llama_float32", &fp32, true},
+                          {"llama.cpp, bfloat16", "llama_bfloat16", &bf16, false},
+                          {"llama.cpp, float16", "llama_float16", &bf16, false},
+                          {"llama.cpp, Q8_0", "llama_q8_0", &int8, false}};
+  if (settings.python.empty()) peers.clear();
+  for (Peer& peer : peers)
+    if (std::string_view(peer.name).find(against) != std::string_view::npos)
+      peer.contestant = turns.add_python(peer.name, "decode.py", peer.word, folder);
+  std::erase_if(peers, [](const Peer& peer) { return !peer.contestant; });
+  return peers;
+}
+
+std::vector<bench::Row> measure(int number, const Settings& settings, const std::string& against) {
   const Work& w = works()[std::size_t(number)];
   const fs::path folder = settings.folder / std::to_string(number);
   write_job(w, settings, folder);
@@ -190,45 +234,42 @@ std::vector<bench::Row> measure(int number, const Settings& settings) {
   const Contestant& half = turns.add_own("Sinter, Bf16", own("bf16"));
   const Contestant& int8 = turns.add_own("Sinter, int8", own("int8"));
   const Contestant& alone = turns.add_own("reading alone", own("reading"));
-  std::vector<const Contestant*> peers;
-  const Contestant* int8_peer = nullptr;
-  if (!settings.python.empty())
-    for (auto [name, word] : {std::pair{"transformers, generate()", "transformers"},
-                              {"CTranslate2, float32", "ctranslate2"}})
-      peers.push_back(turns.add_python(name, "decode.py", word, folder));
-  if (!settings.python.empty())
-    int8_peer = turns.add_python("CTranslate2, int8", "decode.py", "ctranslate2_int8", folder);
+  const std::vector<Peer> peers = add_peers(turns, settings, against, folder, ours, half, int8);
   turns.take();
   std::vector<bench::Row> rows;
+  const auto name_of = [&](const Contestant& mine) {
+    return w.name + (&mine == &ours ? "" : ", " + mine.name);
+  };
   const auto row = [&](const Contestant& mine, const Contestant& peer, bool same_text) {
     const double apart = same_text ? mine.apart_from(peer) : 0;
-    rows.push_back({w.name + (&mine == &ours ? "" : ", " + mine.name),
-                    bench::median(mine.milliseconds) / w.texts,
+    rows.push_back({name_of(mine), bench::median(mine.milliseconds) / w.texts,
                     bench::median(peer.milliseconds) / w.texts, peer.name, "ms/token", apart,
                     apart == 0, bench::least_to_most(mine.milliseconds, peer.milliseconds)});
+  };
+  const auto memory = [&](const Contestant& mine, const Contestant& peer) {
+    rows.push_back({name_of(mine) + ": peak memory", mine.peak_mib, peer.peak_mib, peer.name, "MiB",
+                    0, true, "of the process"});
   };
   row(ours, alone, false);
   row(half, ours, false);
   row(int8, ours, false);
-  if (int8_peer) row(int8, *int8_peer, false);
-  for (const Contestant* peer : peers)
-    if (peer) row(ours, *peer, true);
-  rows.push_back({w.name + ": peak memory", ours.peak_mib, half.peak_mib, half.name, "MiB", 0, true,
-                  "of the process"});
-  rows.push_back({w.name + ": peak memory", ours.peak_mib, int8.peak_mib, int8.name, "MiB", 0, true,
-                  "of the process"});
-  for (const Contestant* peer : peers)
-    if (peer)
-      rows.push_back({w.name + ": peak memory", ours.peak_mib, peer->peak_mib, peer->name, "MiB", 0,
-                      true, "of the process"});
+  for (const Peer& peer : peers) row(*peer.mine, *peer.contestant, peer.same_text);
+  memory(ours, half);
+  memory(ours, int8);
+  for (const Peer& peer : peers) memory(*peer.mine, *peer.contestant);
   return rows;
 }
 
 int run_bench(int argc, char** argv) {
-  const Settings settings("A new token of a text against other programs.", argc, argv, 5);
-  bench::Report report(settings);
+  std::string against;
+  const Settings settings("A new token of a text against other programs.", argc, argv, 5,
+                          [&](bench::CommandLine& line) {
+                            line.add_option("--against", against, "Peers whose names have this");
+                          });
+  bench::Report report(settings, "text");
   for (int number = 0; number < int(works().size()); ++number)
-    if (settings.wants(works()[std::size_t(number)].name)) report.print(measure(number, settings));
+    if (settings.wants(works()[std::size_t(number)].name))
+      report.print(measure(number, settings, against));
   return report.write();
 }
 

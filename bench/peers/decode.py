@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that generates, as a contestant of bench/decode.cpp: python3 decode.py PEER FOLDER.
 
-FOLDER holds job.json and weights/ (GPT-2 as Hugging Face has it). Every text takes the likeliest token
-as often as asked, whatever it is.
+FOLDER holds job.json, weights/ (GPT-2 as Hugging Face has it), and the same for llama.cpp in float32.gguf,
+float16.gguf and bfloat16.gguf. Every text takes the likeliest token as often as asked, whatever it is.
 """
 
 import os
@@ -77,11 +77,28 @@ def with_ctranslate2(compute_type="float32"):
     return generate
 
 
+def with_llama_cpp(kind):
+    import llama_cpp
+
+    file = folder / f"{kind}.gguf"
+    if kind == "q8_0" and os.fork() == 0:  # the quantizer's memory is not the generator's
+        llama_cpp.write_q8_0(folder / "float32.gguf", file)
+        os._exit(0)
+    if kind == "q8_0" and os.wait()[1] != 0:
+        sys.exit("the quantization for llama.cpp failed")
+    prompts = job["prompts"][0]
+    return llama_cpp.generator(file, len(prompts), len(prompts[0]), new_tokens, job["vocabulary"], threads)
+
+
 def main():
     generate = {
         "transformers": with_transformers,
         "ctranslate2": with_ctranslate2,
         "ctranslate2_int8": lambda: with_ctranslate2("int8"),
+        "llama_float32": lambda: with_llama_cpp("float32"),
+        "llama_bfloat16": lambda: with_llama_cpp("bfloat16"),
+        "llama_float16": lambda: with_llama_cpp("float16"),
+        "llama_q8_0": lambda: with_llama_cpp("q8_0"),
     }[sys.argv[1]]()
     prompts = iter(job["prompts"])
 
