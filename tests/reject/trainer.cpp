@@ -45,6 +45,12 @@ struct Lines {
 struct mine : Recipe<Mlp<>> {};
 Loss loss_of(Trainer<mine>& trainer, acme::Lines& lines) { return trainer.evaluate(lines); }
 
+// Must not compile, dropped_outcome: the step may be Skipped
+// and: nodiscard
+struct mine : Recipe<Mlp<>> {};
+#pragma GCC diagnostic error "-Wunused-result"
+void train(Trainer<mine>& trainer, const HostBatch& batch) { trainer.step(batch); }
+
 // Must not compile, trainer: Gpt2: heads does not divide width
 #include "sinter/sinter.hpp"
 struct mine : Recipe<Gpt2<{.layers = 2, .heads = 5, .width = 64}>, Bytes<>> {};
