@@ -10,6 +10,7 @@
 
 #include "generate/prompts.hpp"
 #include "generate/request_rows.hpp"
+#include "sinter/batch/beam_rules.hpp"
 #include "sinter/error.hpp"
 #include "sinter/generate/generator.hpp"
 #include "sinter/generate/whole_texts.hpp"
@@ -27,15 +28,10 @@ void check_beams(const GenerationRequest& request) {
                     beams.beams));
   if (!std::isfinite(beams.exponent))
     throw ArgumentError("The exponent of the length penalty must be a number.");
-  if (beams.length_penalty == LengthPenalty::none && beams.exponent != 1)
-    throw ArgumentError(
-        "Without a length penalty, its exponent has no effect. Leave it out, or name a penalty.");
+  if (const Contradiction c = beam_contradiction(beams))
+    throw ArgumentError(fmt::format(
+        "The options of a beam search contradict each other: {}. To mend it, {}.", c.what, c.fix));
   if (beams.beams == 1) {
-    if (beams.early_stopping != BeamStopping::no || beams.exponent != 1 ||
-        beams.length_penalty != LengthPenalty::power)
-      throw ArgumentError(
-          "Early stopping and a length penalty have no effect without a beam search. Leave them "
-          "out, or give 2 beams or more.");
     if (request.results > 1 && request.sampling.temperature == 0)
       throw ArgumentError(fmt::format(
           "A temperature of 0 always takes the likeliest token, so that {} results would be equal. "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sinter/batch/beam_rules.hpp"
 #include "sinter/batch/generation.hpp"
 #include "sinter/evaluation/reply_writing.hpp"
 #include "sinter/metric/class_targets.hpp"
@@ -125,21 +126,18 @@ struct Evaluate {
             .top_k = o.top_k,
             .top_p = o.top_p,
             .seed = std::uint64_t(o.seed),
-            .beams = {o.beams, o.early_stopping, o.length_penalty, o.length_exponent}};
+            .beams = beams_of(o)};
   }
   static constexpr Contradiction contradiction(const Options& o) {
     if (o.generate == Generate::greedy && (o.temperature != 1 || o.top_k != 0 || o.top_p != 1))
       return {"a temperature, top_k or top_p has no effect on replies that are not drawn",
               "leave it out, or set generate to Generate::drawn in the recipe"};
-    const bool is_usual = o.early_stopping == BeamStopping::no &&
-                          o.length_penalty == LengthPenalty::power && o.length_exponent == 1;
-    if (o.beams == 1 && !is_usual)
-      return {"without a beam search, early stopping and a length penalty have no effect",
-              "leave them out, or set beams to 2 or more in the recipe"};
-    if (o.length_penalty == LengthPenalty::none && o.length_exponent != 1)
-      return {"without a length penalty, its exponent has no effect",
-              "leave it out, or name a penalty"};
-    return {};
+    return detail::beam_contradiction(beams_of(o));
+  }
+
+ private:
+  static constexpr BeamOptions beams_of(const Options& o) {
+    return {o.beams, o.early_stopping, o.length_penalty, o.length_exponent};
   }
 };
 
