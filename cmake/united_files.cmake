@@ -8,7 +8,8 @@ set(SINTER_UNITED_FOLDERS cli comm comm/hosts comm/shared_memory data data/examp
 
 # These need libraries or options that other files of their folder do without. (Two files of a folder may not
 # have the same name in an unnamed namespace.)
-set(SINTER_ALONE comm/launched_world.cpp data/examples/parquet_examples.cpp data/tokenizer/sentencepiece.cpp)
+set(SINTER_ALONE comm/launched_world.cpp data/examples/parquet_examples.cpp
+  data/examples/parquet_records.cpp data/tokenizer/sentencepiece.cpp)
 
 # Sets FOLDER in the caller to that of a FILE, relative to src/, which is compiled with others of it, or to
 # nothing.

@@ -18,7 +18,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(unit/comm messages card_world lost_rank mesh)
   sinter_unite_tests(unit/comm process_trainers volume)
   sinter_unite_tests(unit/comm launched_world launchers)
-  sinter_unite_tests(unit/data array_files arrays columns labelled_set labelled_text parquet)
+  sinter_unite_tests(unit/data array_files arrays columns labelled_set labelled_text parquet parquet_records)
   sinter_unite_tests(unit/data examples example_marks example_source paired_examples)
   sinter_unite_tests(unit/data tokens byte_corpus encode_records left_out normalizer permutation require_text
     split_steps token_view tokenizer_files tokenizer_folders train_tokenizer wordpiece)

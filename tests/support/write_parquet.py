@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes tables as Parquet files and as equal TSV, for tests/unit/data/parquet.cpp.
+"""Writes tables as Parquet files and as equal TSV or JSON lines, for tests/unit/data/parquet.cpp.
 
 usage: python write_parquet.py FOLDER; needs pyarrow
 """
+import json
 import pathlib
 import random
 import sys
@@ -62,3 +63,52 @@ write("twice", twice)
 small = pa.table({"a": [f"question {k}" for k in range(40)], "b": ["yes", "no"] * 20})
 write("small", small, row_group_size=16, write_page_checksum=True)
 write("small_unchecked", small, row_group_size=16, compression="none")
+
+
+def lines(name, what):
+    rows = "".join(json.dumps(row) + "\n" for row in what.to_pylist())
+    (folder / f"{name}.jsonl").write_text(rows)
+
+
+def message(role, content, **more):
+    return {"role": role, "content": content, "name": None, "weight": None, "tool_calls": None} | more
+
+
+def chat(turns):
+    system = [message("system", text(9) + ".")] if texts.random() < 0.3 else []
+    return system + [message(texts.choice(["user", "assistant"]), text(30) + "!") for _ in range(turns)] + [
+        message("assistant", "\0" + text(5))]
+
+
+calls = pa.list_(pa.struct([("id", pa.string()), ("arguments", pa.list_(pa.string()))]))
+parts = pa.struct([("role", pa.string()), ("content", pa.string()), ("name", pa.string()), ("weight", pa.float64()),
+                   ("tool_calls", calls)])
+chats = [chat(texts.randrange(6)) for _ in range(2000)]
+messages = pa.table({"id": range(2000), "messages": pa.array(chats, pa.list_(parts))})
+lines("messages", messages)
+write("messages", messages, row_group_size=999)
+write("messages_old", messages, use_compliant_nested_type=False, data_page_size=512, data_page_version="2.0",
+      use_dictionary=False)
+write("messages_large", messages.cast(pa.schema([("id", pa.int64()), ("messages", pa.large_list(parts))])))
+sharegpt = pa.table({"conversations": [[{"from": "human", "value": "up"}, {"from": "gpt", "value": "down"}]]})
+write("sharegpt", sharegpt)
+lines("sharegpt", sharegpt)
+up, down = message("user", "up"), message("assistant", "down")
+odd = [[up, down], None, [], [up, message(None, "x")], [up, None], [up, message("assistant", None)], [up, message("tool", "x")],
+       [up, message("assistant", None, tool_calls=[{"id": "1", "arguments": []}])], [up, message("assistant", "down", weight=0.5)]]
+write("odd_messages", pa.table({"messages": pa.array(odd, pa.list_(parts)), "system": ["be brief"] + [None] * (len(odd) - 1)}))
+write("no_role", pa.table({"messages": [[{"speaker": "user", "content": "x"}]]}))
+write("flat_messages", pa.table({"messages": ["[]"]}))
+write("bytes_messages", pa.table({"messages": [[{"role": "user", "content": b"x"}]]}))
+write("twice_messages", pa.Table.from_arrays([messages["messages"]] * 2, ["messages"] * 2))
+turns = pa.table({"turns": [[["USER", "up"], ["SYSTEM", "down"]], [["USER", "one"], ["SYSTEM", "two"], ["USER", "3"]]]})
+write("turns", turns)
+lines("turns", turns)
+write("small_messages", messages.slice(0, 40), row_group_size=16, write_page_checksum=True)
+write("small_messages_unchecked", messages.slice(0, 40), row_group_size=16, compression="none")
+words = pa.table({"tokens": [["Jane", "sings"], ["so", "does", "Jo"]], "ner_tags": [[1, 0], [0, -100, 2]]})
+write("words", words)
+lines("words", words)
+topics = pa.table({"text": ["a", "b", "c"], "labels": [[0, 2], [], [3]]})
+write("topics", topics)
+lines("topics", topics)

@@ -32,8 +32,9 @@ SINTER_RULE(ChatHasAFormat, ChatFormat<Format>,
             "form.");
 }  // namespace detail
 
-/// Conversations, whose replies are learnt. Files are JSON lines, one object per line. Other fields
-/// are not read, and those that would change what is learnt, such as "weight", are said once:
+/// Conversations, whose replies are learnt. Files are JSON lines, one object per line, or Parquet with
+/// these columns. Other fields are not read, and those that would change what is learnt, such as
+/// "weight", are said once:
 ///   {"messages": [{"role": "user", "content": "Any news?"}, {"role": "assistant", …}, …]}
 ///   {"conversations": [{"from": "human", "value": "Any news?"}, {"from": "gpt", …}, …]}
 ///   {"instruction": "Translate.", "input": "Guten Tag", "output": "Good day"}
@@ -55,7 +56,7 @@ struct Chat {
   static constexpr bool has_replies = !O.all_tokens;
 
   static constexpr std::string_view paths_help =
-      "Files and folders of conversations, as JSON lines: objects with\n"
+      "Files and folders of conversations, as JSON lines or Parquet, with\n"
       "\"messages\", \"conversations\" or \"instruction\" and \"output\".\n"
       "A folder stands for all files below it, sorted by path.";
   /// The name of the format.

@@ -108,18 +108,14 @@ ChatMessage alpaca_question(const std::string& instruction, const std::string& i
           input};
 }
 
-std::vector<ChatMessage> alpaca_of(const std::string& instruction, const std::string& input,
-                                   const std::string& output) {
-  filled(output, "the field \"output\"");
-  return {alpaca_question(instruction, input), {ChatRole::assistant, output}};
-}
-
 std::string alpaca_input(const Json& object) {
   return object.contains("input") ? text_in(object, "input") : "";
 }
 
 std::vector<ChatMessage> alpaca_of(const Json& object) {
-  return alpaca_of(text_in(object, "instruction"), alpaca_input(object), text_in(object, "output"));
+  const std::string& output = filled(text_in(object, "output"), "the field \"output\"");
+  return {alpaca_question(text_in(object, "instruction"), alpaca_input(object)),
+          {ChatRole::assistant, output}};
 }
 
 /// The messages of a prompt. Of Alpaca's fields the output is what is asked for.
@@ -227,31 +223,49 @@ ExampleTexts last_reply_of(const Json& object, int history) {
   return texts;
 }
 
+/// Conversations in Parquet files, by the columns that have the names of the fields in JSON lines.
+std::shared_ptr<const ExampleFormat> chat_parquet(
+    std::vector<std::string> more, std::string_view one, std::string_view many,
+    std::function<ExampleTexts(const Json&)> texts_of) {
+  ParquetFields fields{std::move(more), {"input", "output"}, std::move(texts_of)};
+  for (const ListForm& form : list_forms) fields.one_of.push_back(form.list);
+  fields.one_of.emplace_back("instruction");
+  for (const Unread& field : of_records) fields.others.emplace_back(field.name);
+  return std::make_shared<const ExampleFormat>(parquet_format(
+      std::move(fields), one, many,
+      "In Parquet each row must have what a line of JSON has: \"messages\", a list of groups with "
+      "the texts \"role\" and \"content\", or \"conversations\", a list of groups with the texts "
+      "\"from\" and \"value\", or the texts \"instruction\", \"output\" and perhaps \"input\"."));
+}
+
 }  // namespace
 
 ExampleFormat dialogue_pairs_format(int history) {
+  const auto texts_of = [history](const Json& object) {
+    const bool is_chat = !object.contains("turns") &&
+                         (object.contains("messages") || object.contains("conversations") ||
+                          object.contains("instruction"));
+    return is_chat ? last_reply_of(object, history) : ExampleTexts{turns_of(object)};
+  };
   return {
-      "dialogue", "dialogues",
+      "dialogue",
+      "dialogues",
       "Each line must be an object with \"turns\", a list of [speaker, text], or a conversation "
       "with \"messages\", a list of {\"role\", \"content\"}, with \"conversations\" or with "
       "\"instruction\" and \"output\".",
-      [history](std::string_view file, const OnRecord& on_record) {
-        read_lines(file, on_record, [history](const Json& object) {
-          const bool is_chat = !object.contains("turns") &&
-                               (object.contains("messages") || object.contains("conversations") ||
-                                object.contains("instruction"));
-          return is_chat ? last_reply_of(object, history) : ExampleTexts{turns_of(object)};
-        });
-      }};
+      [=](std::string_view file, const OnRecord& on_record) {
+        read_lines(file, on_record, texts_of);
+      },
+      "line",
+      chat_parquet({"turns"}, "dialogue", "dialogues", texts_of)};
 }
 
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
-  ParquetColumns columns{{"instruction", "input", "output"},
-                         true,
-                         ParquetColumns::Numbers::none,
-                         [=](const std::vector<std::string>& row) {
-                           return written(alpaca_of(row[0], row[1], row[2]), writer, form);
-                         }};
+  const auto texts_of = [=](const Json& object) {
+    ExampleTexts texts = written(messages_of(object), writer, form);
+    texts.passed_over = passed_over(object);
+    return texts;
+  };
   return {
       "conversation",
       "conversations",
@@ -259,19 +273,10 @@ ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
       "\"conversations\", a list of {\"from\", \"value\"}, or with the texts \"instruction\", "
       "\"output\" and perhaps \"input\". (jq -c '.[]' writes a list as lines.)",
       [=](std::string_view file, const OnRecord& on_record) {
-        read_lines(file, on_record, [=](const Json& object) {
-          ExampleTexts texts = written(messages_of(object), writer, form);
-          texts.passed_over = passed_over(object);
-          return texts;
-        });
+        read_lines(file, on_record, texts_of);
       },
       "line",
-      std::make_shared<const ExampleFormat>(parquet_format(
-          std::move(columns),
-          fmt::format("In Parquet the columns \"instruction\", \"input\" and \"output\" must be of "
-                      "text, without nulls; \"messages\" and \"conversations\" are read from JSON "
-                      "lines. {}",
-                      parquet_as_lines)))};
+      chat_parquet({}, "conversation", "conversations", texts_of)};
 }
 
 }  // namespace sinter::detail

@@ -17,7 +17,7 @@ std::string missing_marks(const ChatWriter& writer, const Tokenizer& tokenizer);
 /// throws    BadRecord
 std::vector<ChatMessage> messages_of(const Json& object);
 
-/// Conversations as JSON lines, which `writer` writes.
+/// Conversations as JSON lines or Parquet, which `writer` writes.
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form);
 
 }  // namespace sinter::detail

@@ -225,7 +225,7 @@ OpenedData open_labelled_text(const DataRequest& request, const LabelledColumns&
   ExampleFormat format = table;
   if (columns.format == TextFormat::json_lines) {
     format = labelled_lines_format(fields);
-    format.parquet = table.parquet;
+    if (columns.label_kind != LabelKind::several_classes) format.parquet = table.parquet;
   }
   form.pairs = !columns.second.empty();
   form.label_kind = columns.label_kind;

@@ -127,13 +127,14 @@ struct LabelledFields {
   /// Why a label is none, in words. `shown` is what it is.
   BadRecord refusal(std::string_view shown) const;
 };
-/// Objects with these fields.
+/// Objects with these fields, also as rows of Parquet.
 ExampleFormat labelled_lines_format(const LabelledFields& fields);
 /// Tables with these columns, which are numbers from 1 without a `header`. Reading throws BadFile as
 /// that of table_format() does. Parquet may have labels that are numbers.
 ExampleFormat labelled_table_format(const LabelledFields& fields, char separator, bool header);
 
-/// Objects with lists of words and of their classes: the only text and the label of the fields.
+/// Objects with lists of words and of their classes: the only text and the label of the fields. Rows of
+/// Parquet have such lists, too.
 ExampleFormat labelled_words_format(const LabelledFields& fields);
 /// Lines of columns, which are numbers from 1, with a word on each line and a blank line behind each
 /// sentence, as in the files of CoNLL. Lines that begin with -DOCSTART- are left out.

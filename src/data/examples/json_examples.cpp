@@ -135,6 +135,21 @@ std::vector<float> classes_in(const Json& label, const LabelledFields& fields) {
   return numbers;
 }
 
+/// throws    BadRecord
+ExampleTexts labelled_of(const Json& object, const LabelledFields& fields) {
+  ExampleTexts record;
+  for (const std::string& name : fields.texts) record.turns.push_back(text_in(object, name));
+  const Json& label = field(object, fields.label);
+  if (fields.kind == LabelKind::numbers) {
+    record.numbers = numbers_in(label, fields);
+  } else if (fields.kind == LabelKind::several_classes) {
+    record.numbers = classes_in(label, fields);
+  } else {
+    record.label = class_in(label, fields);
+  }
+  return record;
+}
+
 }  // namespace
 
 ExampleFormat dialogue_format() {
@@ -161,30 +176,24 @@ ExampleFormat json_lines_format(std::string_view context, std::string_view label
 }
 
 ExampleFormat labelled_lines_format(const LabelledFields& fields) {
+  const auto texts_of = [fields = std::make_shared<const LabelledFields>(fields)](
+                            const Json& object) { return labelled_of(object, *fields); };
   const std::string texts =
       fields.texts.size() == 1
           ? fmt::format("the field \"{}\", a text", fields.texts[0])
           : fmt::format("the fields \"{}\" and \"{}\", texts", fields.texts[0], fields.texts[1]);
-  return {"line", "lines",
-          fmt::format("Each line must be an object with {}, and \"{}\", {}.", texts, fields.label,
-                      fields.expected()),
-          [fields = std::make_shared<const LabelledFields>(fields)](std::string_view file,
-                                                                    const OnRecord& on_record) {
-            read_lines(file, on_record, [fields](const Json& object) {
-              ExampleTexts record;
-              for (const std::string& name : fields->texts)
-                record.turns.push_back(text_in(object, name));
-              const Json& label = field(object, fields->label);
-              if (fields->kind == LabelKind::numbers) {
-                record.numbers = numbers_in(label, *fields);
-              } else if (fields->kind == LabelKind::several_classes) {
-                record.numbers = classes_in(label, *fields);
-              } else {
-                record.label = class_in(label, *fields);
-              }
-              return record;
-            });
-          }};
+  const std::string members =
+      fmt::format("{}, and \"{}\", {}.", texts, fields.label, fields.expected());
+  return {"line",
+          "lines",
+          "Each line must be an object with " + members,
+          [texts_of](std::string_view file, const OnRecord& on_record) {
+            read_lines(file, on_record, texts_of);
+          },
+          "line",
+          std::make_shared<const ExampleFormat>(
+              parquet_format({fields.texts, {fields.label}, texts_of}, "row", "rows",
+                             "In Parquet each row must have " + members))};
 }
 
 }  // namespace sinter::detail

@@ -2,6 +2,7 @@
 // What the readers of JSON lines share.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,5 +32,18 @@ std::vector<std::string> turns_of(const Json& object);
 /// Goes through the lines of a file that are not blank.
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of);
+
+/// Which columns of a Parquet file become the fields of objects, as JSON lines have them. Lists and
+/// groups of columns become lists and objects.
+struct ParquetFields {
+  std::vector<std::string> one_of;  ///< at least one of them must be there
+  std::vector<std::string> others;  ///< read if they are there
+  std::function<ExampleTexts(const Json&)> texts_of;
+};
+/// Rows of a Parquet file as objects. Values that are no texts, numbers or truth values are lists with
+/// the name of their type. Reading throws BadFile as the other parquet_format() does, or where none of
+/// the columns is there. `one` and `many` are what records are called.
+ExampleFormat parquet_format(ParquetFields fields, std::string_view one, std::string_view many,
+                             std::string expected, std::optional<AvailableMemory> memory = {});
 
 }  // namespace sinter::detail

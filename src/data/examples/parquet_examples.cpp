@@ -1,23 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Examples written as columns of Parquet files, which Apache Arrow reads where a build has it.
-#include <fmt/format.h>
-
-#include "data/examples/example_formats.hpp"
-#include "sinter/files/io.hpp"
-
-#if SINTER_HAS_ARROW
-#include <arrow/buffer.h>
-#include <arrow/io/memory.h>
-#include <arrow/memory_pool.h>
-#include <parquet/column_reader.h>
-#include <parquet/file_reader.h>
-#include <parquet/metadata.h>
-#include <parquet/schema.h>
-
-#include <algorithm>
-#include <exception>
-#include <memory>
-#endif
+#include "data/examples/parquet_file.hpp"
 
 namespace sinter::detail {
 
@@ -25,38 +8,6 @@ namespace sinter::detail {
 namespace {
 
 constexpr std::int64_t rows_at_a_time = 4096;
-
-/// Asks Arrow for something, which throws where a file is damaged.
-/// throws    BadFile
-template <class Ask>
-auto asked(const Ask& ask) {
-  try {
-    return ask();
-  } catch (const std::exception& error) {
-    throw BadFile(
-        fmt::format("Arrow cannot read it as Parquet ({})", printable(error.what(), 400)));
-  }
-}
-
-/// Counts texts, for a few bytes of a file may stand for many.
-class TextBudget {
-  AvailableMemory available;
-  std::int64_t bytes = 0;
-
- public:
-  explicit TextBudget(AvailableMemory a) : available(std::move(a)) {}
-
-  /// throws    BadFile where the tokens would not fit into the memory
-  void take(std::size_t text) {
-    constexpr int of_a_row = 8;
-    bytes += std::int64_t(text) + of_a_row;
-    if (bytes <= available.bytes / std::int64_t(sizeof(std::int32_t))) return;
-    throw BadFile(fmt::format(
-        "its texts have more than {} bytes, and their tokens, of 4 bytes each, are kept in memory, "
-        "but {} {} bytes",
-        bytes, available.bound, available.bytes));
-  }
-};
 
 using Texts = std::vector<std::optional<std::string>>;  // none where a value is null
 
@@ -127,14 +78,6 @@ class ColumnOf final : public Column {
   }
 };
 
-std::string type_of(const parquet::schema::Node& node) {
-  if (node.is_repeated()) return "a list";
-  if (!node.logical_type()->is_none()) return node.logical_type()->ToString();
-  if (node.is_group()) return "a group of columns";
-  return parquet::TypeToString(
-      static_cast<const parquet::schema::PrimitiveNode&>(node).physical_type());
-}
-
 /// A column of a file, among those that it stores.
 struct Place {
   int leaf;
@@ -168,16 +111,14 @@ bool is_of(Numbers numbers, const parquet::schema::Node& node, parquet::Type::ty
 
 /// throws    BadFile where there is no such column, or it is not of texts, nor of numbers where they
 ///           may be
-Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& schema, bool named,
-               Numbers numbers) {
-  const parquet::schema::GroupNode& columns = *schema.group_node();
-  std::vector<std::string> names;
-  for (int k = 0; k < columns.field_count(); ++k) names.push_back(columns.field(k)->name());
+Place place_of(const std::string& asked_for, const ParquetFile& file, bool named, Numbers numbers) {
+  const parquet::SchemaDescriptor& schema = file.schema();
+  const std::vector<std::string> names = file.names();
   const std::size_t place = column_of(asked_for, named ? &names : nullptr, "its schema");
   if (place >= names.size())
     throw BadFile(
         fmt::format("it has {} columns, and number {} is asked for", names.size(), place + 1));
-  const parquet::schema::Node& node = *columns.field(int(place));
+  const parquet::schema::Node& node = *schema.group_node()->field(int(place));
   const int leaf = node.is_primitive() && !node.is_repeated() ? schema.ColumnIndex(node) : -1;
   if (leaf >= 0) {
     const parquet::Type::type type = schema.Column(leaf)->physical_type();
@@ -185,7 +126,7 @@ Place place_of(const std::string& asked_for, const parquet::SchemaDescriptor& sc
     if (text || is_of(numbers, node, type)) return {leaf, printable(names[place]), type};
   }
   throw BadFile(fmt::format("its column \"{}\" is of the type {}, and not of text{}",
-                            printable(names[place]), type_of(node),
+                            printable(names[place]), parquet_type(node),
                             numbers == Numbers::none    ? ""
                             : numbers == Numbers::whole ? " or whole numbers"
                                                         : " or numbers"));
@@ -204,30 +145,20 @@ struct Row {
   }
 };
 
-void read_parquet(std::string_view file, const OnRecord& on_record, const ParquetColumns& wanted,
+void read_parquet(std::string_view text, const OnRecord& on_record, const ParquetColumns& wanted,
                   const AvailableMemory& available) {
-  arrow::CappedMemoryPool memory(arrow::system_memory_pool(), available.bytes);
   TextBudget budget(available);
-  parquet::ReaderProperties properties(&memory);
-  properties.set_page_checksum_verification(true);
-  const auto reader = asked([&] {
-    return parquet::ParquetFileReader::Open(
-        std::make_shared<arrow::io::BufferReader>(std::make_shared<arrow::Buffer>(
-            reinterpret_cast<const std::uint8_t*>(file.data()), std::int64_t(file.size()))),
-        properties);
-  });
-  const parquet::FileMetaData& all = *reader->metadata();
+  const ParquetFile file(text, available);
   std::vector<Place> places;
   for (const std::string& name : wanted.names)
     places.push_back(
-        place_of(name, *all.schema(), wanted.header,
+        place_of(name, file, wanted.header,
                  places.size() + 1 == wanted.names.size() ? wanted.numbers : Numbers::none));
   std::int64_t number = 1;
-  for (int g = 0; g < all.num_row_groups(); ++g) {
-    const auto group = asked([&] { return reader->RowGroup(g); });
+  file.for_each_group([&](parquet::RowGroupReader& group, std::int64_t rows) {
     std::vector<std::unique_ptr<Column>> columns;
-    for (const Place& place : places) columns.push_back(place.in(*group));
-    for (std::int64_t left = group->metadata()->num_rows(); left > 0; left -= rows_at_a_time) {
+    for (const Place& place : places) columns.push_back(place.in(group));
+    for (std::int64_t left = rows; left > 0; left -= rows_at_a_time) {
       std::vector<Texts> texts;
       for (const auto& column : columns)
         texts.push_back(column->next(std::min(left, rows_at_a_time), budget));
@@ -241,10 +172,7 @@ void read_parquet(std::string_view file, const OnRecord& on_record, const Parque
         });
       }
     }
-  }
-  if (number - 1 != all.num_rows())
-    throw BadFile(
-        fmt::format("it says that it has {} rows, and has {}", all.num_rows(), number - 1));
+  });
 }
 
 }  // namespace
@@ -253,10 +181,7 @@ namespace {
 
 [[noreturn]] void read_parquet(std::string_view, const OnRecord&, const ParquetColumns&,
                                const AvailableMemory&) {
-  throw BadFile(
-      "it is a Parquet file, and this binary was built without Apache Arrow, which reads them. "
-      "Build it anew where SINTER_PYTHON in the environment names a Python that has pyarrow, or "
-      "with -DSINTER_ARROW=FOLDER of that package, or write the table as TSV or CSV");
+  refuse_parquet();
 }
 
 }  // namespace

@@ -5,15 +5,13 @@
 #include <charconv>
 
 #include "data/examples/example_formats.hpp"
-#include "files/json.hpp"
+#include "data/examples/json_records.hpp"
 #include "sinter/data/labelled_word_set.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 
 namespace sinter::detail {
 namespace {
-
-using WordJson = nlohmann::ordered_json;
 
 /// What transformers has for a word without a class.
 constexpr std::int32_t ignored = -100;
@@ -31,7 +29,7 @@ std::int32_t class_of_word(std::string_view text, const LabelledFields& fields) 
 }
 
 /// A list under a key of a line.
-const WordJson& list_of(const WordJson& object, const std::string& name) {
+const Json& list_of(const Json& object, const std::string& name) {
   const auto found = object.find(name);
   if (found == object.end()) throw BadRecord(fmt::format("it has no field \"{}\"", name));
   if (!found->is_array())
@@ -40,11 +38,9 @@ const WordJson& list_of(const WordJson& object, const std::string& name) {
   return *found;
 }
 
-ExampleTexts sentence_of(const WordJson& object, const LabelledFields& fields) {
-  if (!object.is_object())
-    throw BadRecord(fmt::format("it is no object, but {}", printable(object.dump(), 40)));
-  const WordJson& words = list_of(object, fields.texts[0]);
-  const WordJson& labels = list_of(object, fields.label);
+ExampleTexts sentence_of(const Json& object, const LabelledFields& fields) {
+  const Json& words = list_of(object, fields.texts[0]);
+  const Json& labels = list_of(object, fields.label);
   if (words.empty()) throw BadRecord("it has no words");
   if (words.size() != labels.size())
     throw BadRecord(fmt::format("it has {} words, and {} labels", words.size(), labels.size()));
@@ -123,27 +119,21 @@ void read_columns(std::string_view file, const OnRecord& on_record,
 }  // namespace
 
 ExampleFormat labelled_words_format(const LabelledFields& fields) {
-  return {
-      "sentence", "sentences",
-      fmt::format("Each line must be an object with \"{}\", a list of words, and \"{}\", a list "
-                  "with {} for each word.",
-                  fields.texts[0], fields.label, fields.expected()),
-      [fields = std::make_shared<const LabelledFields>(fields)](std::string_view file,
-                                                                const OnRecord& on_record) {
-        for (std::int64_t number = 1; !file.empty(); ++number) {
-          const std::size_t end = file.find('\n');
-          const std::string_view line = file.substr(0, end);
-          file.remove_prefix(end == file.npos ? file.size() : end + 1);
-          if (line.find_first_not_of(" \t\r") == line.npos) continue;
-          on_record(number, [line, fields]() -> ExampleTexts {
-            try {
-              return sentence_of(WordJson(parse_json(line)), *fields);
-            } catch (const JsonError& error) {
-              throw BadRecord(fmt::format("it is not JSON ({})", error.what()));
-            }
-          });
-        }
-      }};
+  const auto texts_of = [fields = std::make_shared<const LabelledFields>(fields)](
+                            const Json& object) { return sentence_of(object, *fields); };
+  const std::string lists =
+      fmt::format("\"{}\", a list of words, and \"{}\", a list with {} for each word.",
+                  fields.texts[0], fields.label, fields.expected());
+  return {"sentence",
+          "sentences",
+          "Each line must be an object with " + lists,
+          [texts_of](std::string_view file, const OnRecord& on_record) {
+            read_lines(file, on_record, texts_of);
+          },
+          "line",
+          std::make_shared<const ExampleFormat>(
+              parquet_format({{fields.texts[0]}, {fields.label}, texts_of}, "sentence", "sentences",
+                             "In Parquet each row must have " + lists))};
 }
 
 ExampleFormat word_columns_format(const LabelledFields& fields) {

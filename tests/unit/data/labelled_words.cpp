@@ -144,14 +144,16 @@ TEST_CASE("a sentence that is none is an error with file, line and what is expec
   refuses<Json>(line("\"a\"", "[1]"), "the field \"tokens\" is no list, but \"a\"");
   refuses<Json>("{\"tokens\": [\"a\"]}", "it has no field \"tags\"");
   refuses<Json>("[1]", "it is no object, but [1]");
-  refuses<Json>("PAR1....PAR1", "it is a Parquet file, and these data are read from lines of text");
-  refuses<Json>("PAR1....PAR1", "FILE > FILE.jsonl. Each line must be an object with \"tokens\"");
+  refuses<Json>("PAR1....PAR1", "In Parquet each row must have \"tokens\", a list of words");
   refuses<Json>("{", "it is not JSON");
   for (const char* bad : {"[3]", "[-1]", "[1.0]", "[\"O\"]", "[null]"})
     refuses<Json>(line("[\"a\"]", bad), "and not a whole number from 0 to 2");
   refuses<Json>(line("[\"a\"]", "[\"O\"]"), "behind the options of LabelledWords");
   refuses<Named>(line("[\"a\"]", "[1]"), "and not one of the classes O, B-PER, I-PER");
   refuses<Named>(line("[\"a\"]", "[\"B-LOC\"]"), "is B-LOC, and not one of the classes");
+  refuses<Columns>("PAR1....PAR1",
+                   "it is a Parquet file, and these data are read from lines of text");
+  refuses<Columns>("PAR1....PAR1", "FILE > FILE.jsonl. Each line must be a word with columns");
   refuses<Columns>("\na b c O\nd e\n", "line 2 of '");
   refuses<Columns>("a b c O\nd e\n", "its line \"d e\" has 2 columns, and number 4 is asked for");
   refuses<Columns>("a b c X\n", "is X, and not one of the classes O, B-PER, I-PER");

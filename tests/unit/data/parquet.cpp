@@ -1,70 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parquet files, which tests/support/write_parquet.py writes with the Python that SINTER_PYTHON
 // names, are read as the equal TSV is.
-#include <doctest/doctest.h>
+#include "unit/data/parquet.hpp"
 
-#include <cstdlib>
 #include <string>
 
-#include "data/examples/example_formats.hpp"
-#include "sinter/data/chat.hpp"
 #include "sinter/data/columns.hpp"
 #include "sinter/data/labelled_text.hpp"
-#include "support/python.hpp"
-#include "unit/data/support.hpp"
 
 namespace sinter::detail::testing::parquet_tests {
-
-/// What a policy reads of a file: its ids and what people are told.
-struct Told {
-  std::vector<std::int32_t> ids;
-  std::string text, notes;
-  std::vector<float> values{};
-};
-
-template <class Policy>
-Told read(const fs::path& path) {
-  OpenedData data = opened<Policy>(path);
-  Told told{{}, data.text, data.notes};
-  HostBatch batch;
-  while (data.evaluation->next(batch)) {
-    for (const auto& ids : batch.ids) told.ids.insert(told.ids.end(), ids.begin(), ids.end());
-    for (const auto& of : batch.values) told.values.insert(told.values.end(), of.begin(), of.end());
-  }
-  return told;
-}
-
-/// The error of a file; empty if it is read.
-template <class Policy>
-std::string refusal(const fs::path& path) {
-  try {
-    read<Policy>(path);
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-template <class Policy>
-void refuses(const fs::path& path, const std::string& says) {
-  check_refused([&] { read<Policy>(path); }, says);
-}
-
-/// A folder with all the files, where this build and machine can have them.
-struct Files {
-  TemporaryFolder folder;
-  bool there = false;
-
-  Files() {
-    if (!reads_parquet()) {
-      MESSAGE("skipped: this build has no Arrow (-DSINTER_ARROW)");
-    } else if (const auto python = python_with("pyarrow")) {
-      const std::string write = "' '" SINTER_SOURCE_DIR "/tests/support/write_parquet.py' '";
-      there = std::system(("'" + *python + write + (folder / "").string() + "'").c_str()) == 0;
-      REQUIRE(there);
-    }
-  }
-};
 
 using Pairs = Columns<"a", "b">;
 using Alone = Columns<"", "b">;
@@ -141,21 +85,6 @@ TEST_CASE("labels that are numbers are columns of numbers or of texts") {
   CHECK(read<LabelledText<"digit", "text", "", number>>(path).values ==
         std::vector<float>{1, 0, 1});
   refuses<LabelledText<"word", "text", "", number>>(path, "its label \"word\" is pos");
-}
-
-TEST_CASE("conversations of instruction, input and output are those of the equal JSON lines") {
-  const Files files;
-  if (!files.there) return;
-  put(files.folder / "a.jsonl",
-      "{\"instruction\": \"up\", \"output\": \"down\"}\n"
-      "{\"instruction\": \"add\", \"input\": \"1, 2\", \"output\": \"3\"}\n");
-  const fs::path path = files.folder / "alpaca.parquet";
-  const Told told = read<Chat<Alpaca, {.bad = skip}>>(path);
-  CHECK(told.ids == read<Chat<Alpaca>>(files.folder / "a.jsonl").ids);
-  CHECK(contains(told.notes,
-                 "row 3 of '" + path.string() + "' is bad: the field \"output\" is empty"));
-  refuses<Chat<PlainChat>>(files.folder / "labelled.parquet",
-                           "its schema names the column \"instruction\" nowhere");
 }
 
 TEST_CASE("a label of Parquet that is no class, or a column of another type, is named") {
