@@ -72,9 +72,8 @@ std::vector<std::vector<GeneratedText>> TextWriter::write(
   auto written = generate(*generator_, requests, hooks);
   if (const std::int64_t rereads = generator_->rereads() - before; rereads > 0 && !arguments_.quiet)
     note_lines(
-        fmt::format("\n{} times a text outgrew the context, and its last {} tokens were read "
-                    "anew.\n",
-                    rereads, plan().context / 2));
+        fmt::format("\n{} a text outgrew the context, and its last {} tokens were read anew.\n",
+                    rereads == 1 ? "once" : fmt::format("{} times", rereads), plan().context / 2));
   return written;
 }
 

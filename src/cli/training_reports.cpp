@@ -73,8 +73,11 @@ std::string Run::header() const {
   auto often = [](std::int64_t steps) {
     return steps > 0 ? fmt::format("every {} steps", steps) : std::string("at the end");
   };
-  text += fmt::format("run     {}: steps {} to {}, a checkpoint {}", folder->path().string(),
-                      trainer->steps() + 1, options.steps, often(options.save_every));
+  const std::int64_t first = trainer->steps() + 1;
+  text += fmt::format("run     {}: {}, a checkpoint {}", folder->path().string(),
+                      first > options.steps ? "no step is left"
+                                            : fmt::format("steps {} to {}", first, options.steps),
+                      often(options.save_every));
   if (is_evaluated) text += ", validation " + often(options.evaluate_every);
   for (const std::string& note : {length, length_note(*recipe)})
     if (!note.empty()) text += fmt::format("\nlength  {}", note);

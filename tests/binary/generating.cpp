@@ -143,6 +143,14 @@ TEST_CASE("several results are drawn, and the model's file may ask for beams") {
   CHECK(fine(words + Words{"--beams", "1"}).json()["settings"]["temperature"]["value"] == .8);
 }
 
+TEST_CASE("how often a text outgrew the context is said") {
+  Scratch scratch;
+  const Words words{"generate", "--weights", fresh(scratch), "--prompt", "a", "--tokens"};
+  CHECK_FALSE(fine(words + Words{"8"}).says("outgrew"));
+  CHECK(fine(words + Words{"20"}).says("note: once a text outgrew the context, and its last 8"));
+  CHECK(fine(words + Words{"28"}).says("note: 2 times a text outgrew the context"));
+}
+
 TEST_CASE("a stop ends each of several texts, and is cut off") {
   Scratch scratch;
   const std::string weights = fresh(scratch);

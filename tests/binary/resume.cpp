@@ -148,6 +148,8 @@ TEST_CASE("at or beyond its last step a run says so") {
   Ended at = run({"train", "--data", text, "--out", out, "--steps", "6", "--resume", "--json"});
   CHECK(at.json()["steps"] == 6);
   CHECK(at.says("is at step 6 already; a larger --steps would go on"));
+  const Ended told = fine({"train", "--out", out, "--resume"});
+  CHECK(told.out.find(": no step is left, a checkpoint") != std::string::npos);
   Ended beyond = run({"train", "--data", text, "--out", out, "--steps", "4", "--resume"});
   CHECK(beyond.code == 1);
   CHECK(beyond.says("is at step 6 already, beyond the step 4"));
