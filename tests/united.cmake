@@ -25,7 +25,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(unit/data data_view batch_parts reader_workers)
   sinter_unite_tests(unit/files load choice_file event_file metrics_log run_folder_foreign run_folder_live shards weights)
   sinter_unite_tests(unit/generate text texts beams transformers whole_texts)
-  sinter_unite_tests(unit/hugging_face architectures export_files generation_config gguf recipe)
+  sinter_unite_tests(unit/hugging_face architectures export_files generation_config gguf gguf_texts recipe)
   sinter_unite_tests(unit/layer gradients dropout fused)
   sinter_unite_tests(unit/layer running unplanned unwanted)
   sinter_unite_tests(unit/memory offload offload_files budget)
