@@ -215,23 +215,27 @@ void Run::check_profile() const {
 
 void Run::check_evaluations() const {
   const std::string_view policy = recipe->acts_on_evaluations;
-  if (policy.empty()) return;
+  if (policy.empty() && !a.early_stop) return;
+  const std::string who = fmt::format(
+                        "{} acts on validation losses",
+                        a.early_stop ? "--early-stop" : fmt::format("The recipe's {}", policy)),
+                    otherwise = a.early_stop ? std::string("leave --early-stop out")
+                                             : fmt::format("give the recipe another {}", policy);
   if (a.evaluate_every == 0)
     throw UsageError(
-        fmt::format("The recipe's {} acts on validation losses, and --eval-every 0 asks for none, "
-                    "so it would never act. Leave the flag out, or give the recipe another {}.",
-                    policy, policy));
+        fmt::format("{}, and --eval-every 0 asks for none, so it would never act. Leave the flag "
+                    "out, or {}.",
+                    who, otherwise));
   if (data.evaluation || validation.stage) return;
   if (a.order != Order::sequential)
     throw Error(
-        fmt::format("The recipe's {} acts on validation losses, and its data hold nothing out to "
-                    "evaluate, so it would never act. Give the recipe another {}.",
-                    policy, policy));
+        fmt::format("{}, and the recipe's data hold nothing out to evaluate, so it would never "
+                    "act. Name other data by --validation, or {}.",
+                    who, otherwise));
   throw UsageError(
-      fmt::format("The recipe's {} acts on validation losses, and --order sequential holds "
-                  "nothing out to evaluate, so it would never act. Leave --order out, or give "
-                  "the recipe another {}.",
-                  policy, policy));
+      fmt::format("{}, and --order sequential holds nothing out to evaluate, so it would never "
+                  "act. Leave --order out, name other data by --validation, or {}.",
+                  who, otherwise));
 }
 
 ReadStage Run::read_stage() {
@@ -251,6 +255,7 @@ void Run::make_loop() {
     evaluate.came_from("the part of --data that is held out");
   }
   if (a.evaluate_every == 0) evaluate = {};
+  note_without_evaluations();
   evaluate.require_predictions(*trainer);
   is_evaluated = bool(evaluate);
   catch_stop_signals();  // before this a signal just ends the program

@@ -84,6 +84,14 @@ std::string Run::header() const {
   return text + "\n\n";
 }
 
+void Run::note_without_evaluations() const {
+  if (a.evaluate_every != 0) return;
+  for (const auto& [given, flag] :
+       {std::pair{!a.validation.empty(), "--validation"}, {a.best_by.has_value(), "--best-by"}})
+    if (given)
+      report(fmt::format("--eval-every 0 evaluates never, so that {} has no effect.", flag));
+}
+
 std::string Run::end_text(LoopEnd end) const {
   if (end == LoopEnd::stopped) return "Stopped";
   if (end == LoopEnd::finished) return "Done";
@@ -121,7 +129,8 @@ void Run::finish(LoopEnd end) {
   const LoopState& state = loop->state();
   const bool has_best = std::isfinite(state.best);
   progress->line(fmt::format(
-      "{} after {} steps; saved in {}{}", end_text(end), trainer->steps(), checkpoint,
+      "{} after {} step{}; saved in {}{}", end_text(end), trainer->steps(),
+      trainer->steps() == 1 ? "" : "s", checkpoint,
       has_best ? fmt::format("; the best is step {}, whose {} is {:.4f}", state.best_step,
                              state.best_by.empty() ? "validation loss" : state.best_by, state.best)
                : ""));

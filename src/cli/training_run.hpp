@@ -48,6 +48,8 @@ class Run {
   void make_reports();
   /// Reports, after the first step, the memory that layers took outside the arena.
   void report_unplanned_memory();
+  /// Reports which flags have no effect without evaluations.
+  void note_without_evaluations() const;
   std::string header() const;
   std::string end_text(LoopEnd end) const;
   /// Counts an evaluation, and whether it could choose the best checkpoint.

@@ -110,6 +110,19 @@ TEST_CASE("--eval-every 0 evaluates never") {
         "--eval-every", "0"});
   for (const Json& row : metrics(out)) CHECK(!row.contains("val_loss"));
   CHECK(!fs::exists(out + "/best"));
+  const std::string text = scratch / "text";
+  const Words never{"train", "--data", text, "--eval-every", "0", "--steps", "1", "--out"};
+  const Ended noted = fine(never + Words{scratch / "b", "--validation", text, "--best-by", "loss"});
+  CHECK(noted.says("--eval-every 0 evaluates never, so that --validation has no effect."));
+  CHECK(noted.says("--eval-every 0 evaluates never, so that --best-by has no effect."));
+  CHECK(noted.out.find("Done after 1 step; saved in") != std::string::npos);
+  const Ended refused = run(never + Words{scratch / "c", "--early-stop", "2"});
+  CHECK(refused.code == 2);
+  CHECK(refused.says("--early-stop acts on validation losses, and --eval-every 0 asks for none"));
+  CHECK(!fs::exists(scratch / "c"));
+  CHECK(run({"train", "--data", text, "--early-stop", "2", "--order", "sequential", "--out",
+             scratch / "c"})
+            .says("name other data by --validation, or leave --early-stop out."));
 }
 
 TEST_CASE("early stopping and a metric's name are flags, too") {
