@@ -19,7 +19,7 @@ std::string planned_memory(GeneratorCore& generator) {
   const PlanView& plan = generator.plan();
   const Memory& m = plan.memory;
   const bool is_int8 = std::ranges::any_of(generator.weights().parameters(),
-                                           [](const Parameter& p) { return p.int8.elements > 0; });
+                                           [](const Parameter& p) { return bool(p.int8); });
   return fmt::format(
       "memory: {} of weights{}, {} of caches for {} texts of {} tokens, and {} more.\n",
       bytes_text(m.parameters), is_int8 ? " in int8" : "", bytes_text(m.cache), plan.max_texts,

@@ -113,7 +113,7 @@ StateShape ParameterStore::shape(Space space, const Parameter& p) const {
   if (p.frozen && space != Space::master) return {};
   if (space >= Space::region) return state_of(p, space).shape;
   const Param& param = p.layer->params[p.number];
-  if (p.int8.elements > 0)
+  if (p.int8)
     return {model_.sizes.element[int(type_of(model_, space))], 1, int(p.int8.elements)};
   return {model_.sizes.element[int(type_of(model_, space))], param.rows, param.columns};
 }

@@ -97,7 +97,7 @@ std::vector<double> TrainerCore::read(Space space, std::string_view name) const 
   const Parameter& p = find(name);
   const StateShape shape = machines_[0]->parameters().shape(space, p);
   const std::vector<std::byte> stored = WholeValues(machines_).of(space, p);
-  if (p.int8.elements > 0) {
+  if (p.int8) {
     const std::vector<float> rounded = unpacked(p, stored.data());
     return {rounded.begin(), rounded.end()};
   }
@@ -166,7 +166,7 @@ void TrainerCore::set_parameter(std::string_view name, std::span<const double> v
     throw ArgumentError(fmt::format("'{}' has {} numbers, not {}.", p.name, p.size, values.size()));
   const StateShape shape = machines_[0]->parameters().shape(Space::master, p);
   std::vector<std::byte> stored(std::size_t(shape.bytes()));
-  if (p.int8.elements > 0) {
+  if (p.int8) {
     const std::vector<float> narrow(values.begin(), values.end());
     Int8Packer(p, stored.data()).add(narrow);
   } else {

@@ -62,7 +62,7 @@ class FlatTensors {
 
  private:
   Expected expected_of(const SavedTensor& tensor, std::string name) {
-    if (tensor.parameter->int8.elements > 0) return quantized(tensor, std::move(name));
+    if (tensor.parameter->int8) return quantized(tensor, std::move(name));
     Expected expected{std::move(name), tensor.view.shape, nullptr, tensor.view.dtype};
     if (!are_copies() && store.resident(tensor.space, *tensor.parameter)) {
       expected.into = data_of(tensor);

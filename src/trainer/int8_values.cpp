@@ -58,7 +58,7 @@ Int8Tensors::Int8Tensors(std::span<const TensorView> weights,
                          const std::vector<Parameter>& parameters) {
   for (const Parameter& p : parameters) {
     const auto weight = std::ranges::find(weights, p.name, &TensorView::name);
-    if (p.int8.elements == 0 || weight == weights.end()) continue;
+    if (!p.int8 || weight == weights.end()) continue;
     std::vector<float> values(std::size_t(p.size));
     convert_elements(weight->dtype, static_cast<const char*>(weight->data), Dtype::f32,
                      reinterpret_cast<char*>(values.data()), values.size());
@@ -96,7 +96,7 @@ void Int8Tensors::replace(std::vector<TensorView>& weights) const {
 }
 
 void require_not_int8(const Parameter& p) {
-  if (p.int8.elements > 0)
+  if (p.int8)
     throw Error("'" + p.name +
                 "' is stored in int8, of which no file of weights is written. Export the weights "
                 "that were loaded, with a Trainer.");

@@ -34,7 +34,7 @@ constexpr void resolve_ties(Graph& graph) {
             node.layer->params[p].padding > owner->layer->params[p].padding)
           return graph.fault.note("tied layers differ in size", unit.name, u);
         if (node.layer->params[p].stored() != owner->layer->params[p].stored() &&
-            (node.layer->params[p].int8.elements > 0 || owner->layer->params[p].int8.elements > 0))
+            (node.layer->params[p].int8 || owner->layer->params[p].int8))
           return graph.fault.note("of tied layers one is in int8", unit.name, u);
         graph.offsets[node.first_offset + p] = graph.offsets[owner->first_offset + p];
       }

@@ -72,6 +72,9 @@ struct Int8Storage {
   std::int64_t elements = 0;  ///< of the compute type, that take up the blocks; 0: not in int8
   int group = 0;              ///< numbers that share a scale
   bool transposes = false;    ///< true if the blocks hold the transpose of the matrix in files
+
+  /// True if the matrix is stored in int8.
+  constexpr explicit operator bool() const { return elements > 0; }
 };
 
 /// A parameter, with the name and shape that it has in the architecture's files.
@@ -97,7 +100,7 @@ struct Param {
   constexpr std::int64_t size() const { return std::int64_t(rows) * columns; }
   /// Elements in flat buffers, padding included.
   constexpr std::int64_t stored() const {
-    return int8.elements > 0 ? int8.elements : std::int64_t(rows + padding) * columns;
+    return int8 ? int8.elements : std::int64_t(rows + padding) * columns;
   }
 
   /// A matrix of this name and shape.
