@@ -67,5 +67,6 @@
 #include "sinter/generate/whole_texts.hpp"
 #include "sinter/trainer/check_gradients.hpp"
 #include "sinter/trainer/loop.hpp"
+#include "sinter/trainer/predictor.hpp"
 #include "sinter/trainer/trainer.hpp"
 #include "sinter/version.hpp"

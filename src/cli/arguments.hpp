@@ -50,7 +50,7 @@ struct Arguments {
   int threads = 0;                           // 0: one per usable processor
   int workers = 1;                           // threads that prepare batches
   std::string prompt;
-  std::optional<bool> quantizes;  // the weights of what continues texts
+  std::optional<bool> quantizes;  // the weights of what predicts or continues texts
   std::optional<int> rows;        // texts that are written at once
   SamplingFlags sampling;
   std::int64_t size = 0, min_frequency = 1;  // for train-tokenizer

@@ -79,6 +79,10 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"hooks", hooks}};
   if (const PlanView* const plan = recipe.reply_plan())
     result["replies"] = {{"memory", plan->memory.total}, {"rows", plan->max_texts}};
+  if (recipe.quantized) {
+    const Memory& in_int8 = recipe.quantized()->plan->memory;
+    result["predict_in_int8"] = {{"memory", in_int8.total}, {"weights", in_int8.parameters}};
+  }
   result["unplanned"] = unplanned_units(recipe.plan->model);
   result["snapshot"] = recipe.plan->memory.saved();
   result["device"] = {{"text", device.text}, {"problem", device.problem}};

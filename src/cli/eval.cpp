@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/class_order.hpp"
 #include "cli/data_request.hpp"
 #include "cli/eval_progress.hpp"
 #include "cli/launched.hpp"
 #include "cli/output.hpp"
+#include "cli/predictor.hpp"
 #include "cli/quantization_error.hpp"
 #include "cli/resume.hpp"
 #include "cli/verbs.hpp"
@@ -28,20 +30,22 @@ std::vector<ExampleFigure> example_figures(const Evaluation& evaluation) {
   return figures;
 }
 
+using NamedFigure = std::pair<std::string, double>;
+
 /// Predicted tokens on which int8 is compared: enough for a loss of three digits.
 constexpr std::int64_t compared_tokens = 2048;
 
-/// The figures of --quantize int8, by their names in JSON.
-std::vector<ExampleFigure> figures_of(const QuantizationError& error) {
+/// The figures of texts that both models read, by their names in JSON.
+std::vector<NamedFigure> figures_of(const QuantizationError& error) {
   return {{"compared_tokens", double(error.tokens)},
           {"compared_loss", error.loss},
-          {"int8_loss", error.quantized_loss},
+          {"compared_int8_loss", error.quantized_loss},
           {"int8_divergence", error.divergence},
           {"int8_same_choice", error.same_choice}};
 }
 
 std::string json_text(const Evaluation& evaluated, const DataUnit& unit,
-                      const std::vector<ExampleFigure>& more) {
+                      const std::vector<NamedFigure>& more) {
   const Loss& loss = evaluated.loss;
   nlohmann::ordered_json result{{"loss", loss.mean()}, {"tokens", loss.count}};
   for (const MetricValue& metric : evaluated.metrics)
@@ -55,7 +59,7 @@ std::string json_text(const Evaluation& evaluated, const DataUnit& unit,
 
 /// Returns the loss and its figures, one per line, with the values in a column.
 std::string text(const Evaluation& evaluated, const DataUnit& unit,
-                 const std::vector<ExampleFigure>& more) {
+                 const std::vector<NamedFigure>& more) {
   const Loss& loss = evaluated.loss;
   std::vector<std::pair<std::string_view, std::string>> lines;
   std::string mean = fmt::format("{:.6f}", loss.mean());
@@ -93,20 +97,69 @@ void add_set(const std::string& name, const Evaluation& set, Evaluation& to) {
     to.metrics.push_back({name + "_" + metric.name, metric.value});
 }
 
-/// The error of int8 over the first of the data, if --quantize asks for it. The data then begin anew.
-std::vector<ExampleFigure> int8_figures(const RecipeView& recipe, const Arguments& a,
-                                        AnySource& data) {
-  if (a.quantizes != true) return {};
+/// Requires that the recipe plans int8, which one process evaluates.
+void require_int8(const RecipeView& recipe, const Arguments& a) {
+  if (!recipe.quantized) refuse_int8(recipe);
   if (a.world.ranks > 1)
     throw UsageError(
-        "eval --quantize int8 compares both models in one process. Start it without a "
-        "launcher.");
-  const SamplerState begin = data.state();
-  const std::vector<ExampleFigure> figures =
-      figures_of(quantization_error(recipe, a, data, compared_tokens));
-  data.restore(begin);
+        "eval --quantize int8 evaluates both models in one process. Start it without a launcher.");
+}
+
+void require_loss(const Loss& loss, const std::string& weights) {
+  if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
+  if (!std::isfinite(loss.mean()))
+    throw NonFiniteError("The loss is not finite: the weights" + weights +
+                         " are bad. Use another checkpoint.");
+}
+
+/// The loss and the metrics over all sets, which begin anew.
+Evaluation evaluation_of_all(TrainerCore& trainer, HeldOutData& opened, bool quiet) {
+  Evaluation evaluated = evaluation_of(trainer, opened.first, quiet);
+  for (auto& [name, set] : opened.more) {
+    const Evaluation other = evaluation_of(trainer, set, quiet);
+    if (other.loss.count == 0)
+      throw Error(fmt::format("--validation {}: these data hold nothing to predict.", name));
+    add_set(name, other, evaluated);
+  }
+  return evaluated;
+}
+
+/// What --quantize int8 asks for: the loss and the metrics in int8, and for a model that continues texts
+/// its error over the first of the data. All data begin anew before each.
+std::vector<NamedFigure> int8_figures(std::shared_ptr<RecipeView> recipe, const Arguments& a,
+                                      HeldOutData& opened) {
+  AnySource& data = *opened.first.evaluation;
+  std::vector<NamedFigure> figures;
+  if (recipe->plain_generation) {
+    const SamplerState begin = data.state();
+    figures = figures_of(quantization_error(*recipe, a, data, compared_tokens));
+    data.restore(begin);
+  }
+  TrainerCore quantized(predictor_of(std::move(recipe), true),
+                        {0, a.threads, a.pin, {}, a.scratch});
+  (void)load_weights_of(quantized, a);
+  const Evaluation evaluated = evaluation_of_all(quantized, opened, a.quiet);
+  require_loss(evaluated.loss, " in int8");
+  figures.emplace_back("int8_loss", evaluated.loss.mean());
+  for (const MetricValue& metric : evaluated.metrics)
+    figures.emplace_back("int8_" + metric.name, metric.value);
   return figures;
 }
+
+/// Where all sets begin.
+class Beginning {
+  std::vector<std::pair<AnySource*, SamplerState>> states_;
+
+ public:
+  explicit Beginning(HeldOutData& opened) {
+    states_.emplace_back(&*opened.first.evaluation, opened.first.evaluation->state());
+    for (auto& [name, set] : opened.more)
+      states_.emplace_back(&*set.evaluation, set.evaluation->state());
+  }
+  void restore() const {
+    for (const auto& [source, state] : states_) source->restore(state);
+  }
+};
 
 }  // namespace
 
@@ -118,29 +171,28 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   require_text_is_read(*recipe, a);
   require_flag(a.weights.has_value(), "--weights PATH", a.verb);
   require_flag(!a.data.empty() || a.held_out, "--data PATH...", a.verb);
+  if (a.quantizes == true) require_int8(*recipe, a);
   (void)require_same_classes(*recipe, a);
   if (const std::string taken = take_over_options_of_run(*recipe, a); !a.quiet) note_lines(taken);
   HeldOutData opened =
       a.held_out ? open_held_out_data(*recipe, a) : HeldOutData{open_evaluation_data(*recipe, a)};
   OpenedData& data = opened.first;
+  const Beginning beginning(opened);
   if (!a.quiet) note_lines(data.notes);
   const DataUnit unit = recipe->data.unit;
-  const std::vector<ExampleFigure> more = int8_figures(*recipe, a, *data.evaluation);
   World world = world_with_facts(a, data.evaluation->state());
-  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, std::move(world), a.scratch});
-  const std::string warning = load_weights_of(trainer, a);
+  std::optional<TrainerCore> trainer;
+  trainer.emplace(recipe, TrainerSettings{0, a.threads, a.pin, std::move(world), a.scratch});
+  const std::string warning = load_weights_of(*trainer, a);
   if (!a.quiet) note_lines(warning);
-  Evaluation evaluated = evaluation_of(trainer, data, a.quiet);
-  for (auto& [name, set] : opened.more) {
-    const Evaluation other = evaluation_of(trainer, set, a.quiet);
-    if (other.loss.count == 0)
-      throw Error(fmt::format("--validation {}: these data hold nothing to predict.", name));
-    add_set(name, other, evaluated);
+  const Evaluation evaluated = evaluation_of_all(*trainer, opened, a.quiet);
+  require_loss(evaluated.loss, "");
+  std::vector<NamedFigure> more;
+  if (a.quantizes == true) {
+    trainer.reset();
+    beginning.restore();
+    more = int8_figures(std::move(recipe), a, opened);
   }
-  const Loss& loss = evaluated.loss;
-  if (loss.count == 0) throw Error("The data hold nothing to predict. Give --data something else.");
-  if (!std::isfinite(loss.mean()))
-    throw NonFiniteError("The loss is not finite: the weights are bad. Use another checkpoint.");
   if (is_first(a))
     print_result(a.json ? json_text(evaluated, unit, more) : text(evaluated, unit, more));
   return exit_done;

@@ -229,7 +229,7 @@ constexpr Flag most_flags[] = {
      [](Arguments& a, const Given& g) { a.rows = integer<int>(g, 1); }},
     {"--quantize", "WORD",
      "int8: store the weights in blocks of int8, as the recipe's Quantize\n"
-     "says; none: as the precision says. eval measures the error of int8,\n"
+     "says; none: as the precision says. eval says what both give, and\n"
      "export writes a folder in int8, which Sinter reads.\n"
      "Default: as the recipe says; for eval and export none.",
      set_quantization},

@@ -63,6 +63,14 @@ std::string replies_text(const RecipeView& recipe) {
       bytes_text(plan->memory.total), thousands(plan->memory.total), plan->max_texts,
       plan->max_texts == 1 ? "" : "s");
 }
+/// What predictions take with weights in int8; empty if the recipe does not say so.
+std::string int8_text(const RecipeView& recipe) {
+  if (!recipe.quantized) return "";
+  const Memory& memory = recipe.quantized()->plan->memory;
+  return fmt::format(
+      "        predict     {:>12}  {:>16} bytes with weights in int8, which take {} of them\n",
+      bytes_text(memory.total), thousands(memory.total), bytes_text(memory.parameters));
+}
 }  // namespace
 
 std::string plan_text(const RecipeView& recipe) {
@@ -84,7 +92,7 @@ std::string plan_text(const RecipeView& recipe) {
                         fmt::join(units, "', '"));
   text += fmt::format("        evaluation  micro-batch of {} sequence{}, in the same memory\n",
                       plan.evaluation_micro, plan.evaluation_micro == 1 ? "" : "s");
-  text += replies_text(recipe);
+  text += replies_text(recipe) + int8_text(recipe);
   for (const std::string& note : recipe.notes()) text += "note    " + note + "\n";
   if (recipe.ranks() > 1) text += fmt::format("        on each of {} ranks\n", recipe.ranks());
   return text;

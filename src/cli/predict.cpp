@@ -5,6 +5,7 @@
 #include "cli/answers.hpp"
 #include "cli/class_order.hpp"
 #include "cli/output.hpp"
+#include "cli/predictor.hpp"
 #include "cli/questions.hpp"
 #include "cli/resume.hpp"
 #include "cli/tokenizer.hpp"
@@ -162,7 +163,8 @@ int predict(std::shared_ptr<RecipeView> recipe, const Arguments& given) {
     };
   const AnswerForm answers = answer_form(*recipe, a, tokenizer ? &*tokenizer : nullptr);
   Questions questions(a.text ? *a.text : *a.ids, form, std::move(encode));
-  TrainerCore trainer(std::move(recipe), {0, a.threads, a.pin, {}, a.scratch});
+  TrainerCore trainer(predictor_of(std::move(recipe), a.quantizes),
+                      {0, a.threads, a.pin, {}, a.scratch});
   const std::string warning = load_weights_of(trainer, a);
   if (!a.quiet) note_lines(warning);
   answer(trainer, questions, answers, a.quiet);

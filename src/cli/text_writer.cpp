@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/output.hpp"
+#include "cli/predictor.hpp"
 #include "cli/weights_fit.hpp"
 #include "sinter/generate/generator.hpp"
 
@@ -30,12 +31,9 @@ std::string planned_memory(GeneratorCore& generator) {
 
 std::shared_ptr<RecipeView> generation_of(const RecipeView& recipe, std::optional<bool> quantizes) {
   if (quantizes == true && !recipe.plain_generation)
-    throw UsageError(fmt::format(
-        "--quantize int8 needs a recipe that plans it, and {} does not. Add Quantize<> to the "
-        "recipe "
-        "and build it{}.",
-        recipe.name,
-        recipe.generation ? "" : "; this model cannot, as it reads each text anew for each token"));
+    refuse_int8(recipe, recipe.generation
+                            ? ""
+                            : "; this model cannot, as it reads each text anew for each token");
   return quantizes == false && recipe.plain_generation ? recipe.plain_generation()
                                                        : recipe.generation();
 }

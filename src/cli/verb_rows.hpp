@@ -43,9 +43,9 @@ namespace sinter::detail::cli {
     "--length-penalty-by WORD --config FILE --print-config --quiet",                             \
     .needs = Needs::tokenizer, .options_of = "data")                                             \
   X(predict, "predict", predict, "what the model gives for lines of ids, of text or of numbers", \
-    "--weights PATH --adapter FOLDER --average --threads N --pin --scratch FOLDER "              \
-    "--no-libtorch --tokenizer PATH --special-tokens WORD --text FILE --ids FILE "               \
-    "--config FILE --print-config --json --quiet",                                               \
+    "--weights PATH --adapter FOLDER --average --quantize WORD --threads N --pin "               \
+    "--scratch FOLDER --no-libtorch --tokenizer PATH --special-tokens WORD --text FILE "         \
+    "--ids FILE --config FILE --print-config --json --quiet",                                    \
     .options_of = "data")                                                                        \
   X(describe, "describe", describe,                                                              \
     "print the recipe and its plan: memory, FLOPs, options, program",                            \

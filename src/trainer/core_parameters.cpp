@@ -67,7 +67,7 @@ void fill_parts(ParameterStore& store, const TrainerSettings& settings) {
 }  // namespace
 
 void TrainerCore::initialise() {
-  if (plan().max_texts > 0) return;  // weights are loaded: nothing draws them
+  if (plan().training.program.empty()) return;  // weights are loaded: nothing draws them
   on_ranks([&](int rank) {
     ParameterStore& store = machines_[rank]->parameters();
     const Model& model = store.model();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// generate, eval and export with weights in int8.
+// generate, predict, eval and export with weights in int8.
 #include "binary/support.hpp"
 
 namespace sinter::detail::testing::quantization_tests {
@@ -52,8 +52,11 @@ TEST_CASE("eval --quantize int8 compares both, and its loss is that of eval") {
   // The same logits, summed in another order, by another program.
   CHECK(both["compared_loss"].get<double>() ==
         doctest::Approx(plain["loss"].get<double>()).epsilon(1e-4));
-  CHECK(both["int8_loss"].get<double>() !=
+  CHECK(both["compared_int8_loss"].get<double>() !=
         doctest::Approx(both["compared_loss"].get<double>()).epsilon(1e-7));
+  // The data have fewer tokens than are compared, so both are means over all of them.
+  CHECK(both["int8_loss"].get<double>() ==
+        doctest::Approx(both["compared_int8_loss"].get<double>()).epsilon(1e-4));
   const double divergence = both["int8_divergence"];
   CHECK(divergence > 0);
   CHECK(divergence < .02);
@@ -61,6 +64,56 @@ TEST_CASE("eval --quantize int8 compares both, and its loss is that of eval") {
   CHECK_FALSE(plain.contains("int8_loss"));
   CHECK(fine({"eval", "--weights", run, "--data", data, "--quantize", "int8"}, binary)
             .out.find("int8_divergence") != std::string::npos);
+}
+
+TEST_CASE("a recipe with Quantize predicts in int8, and --quantize none as its precision says") {
+  Scratch scratch;
+  const std::string run = trained(scratch);
+  const Words words{"predict", "--weights", run,
+                    "--json",  "--text",    write(scratch / "lines.txt", "the cat sat\n")};
+  const Ended small = fine(words, binary),
+              plain = fine(words + Words{"--quantize", "none"}, binary);
+  CHECK(fine(words + Words{"--quantize", "int8"}, binary).out == small.out);
+  CHECK(small.out != plain.out);
+  CHECK(small.out.size() > 100);
+}
+
+TEST_CASE("a classifier predicts and is evaluated in int8") {
+  Scratch scratch;
+  std::string rows = "label\ttext\n";
+  for (int k = 0; k < 60; ++k)
+    rows += k % 2 ? "good\ta very good day\n" : "bad\tsuch bad weather\n";
+  const std::string data = write(scratch / "labels.tsv", rows), run = scratch / "run";
+  fine({"train", "--data", data, "--steps", "30", "--eval-every", "0", "--out", run, "--quiet"},
+       SINTER_QUANTIZED_LABELS);
+  const Words eval{"eval", "--weights", run, "--data", data, "--json"};
+  const Json plain = fine(eval, SINTER_QUANTIZED_LABELS).json(),
+             both = fine(eval + Words{"--quantize", "int8"}, SINTER_QUANTIZED_LABELS).json();
+  CHECK_FALSE(plain.contains("int8_loss"));
+  for (const char* key : {"loss", "accuracy"}) CHECK(both[key] == plain[key]);
+  CHECK(both["int8_loss"] != both["loss"]);
+  CHECK(std::abs(both["int8_loss"].get<double>() - both["loss"].get<double>()) < .05);
+  CHECK(both["accuracy"] == 1);
+  CHECK(both["int8_accuracy"] == 1);
+  CHECK_FALSE(both.contains("compared_loss"));  // it continues no texts
+  const Words predict{
+      "predict", "--weights", run,
+      "--json",  "--text",    write(scratch / "lines.txt", "a very good day\nsuch bad weather\n")};
+  const Ended small = fine(predict, SINTER_QUANTIZED_LABELS),
+              whole = fine(predict + Words{"--quantize", "none"}, SINTER_QUANTIZED_LABELS);
+  CHECK(small.out != whole.out);
+  const Json logits = Json::parse(small.out.substr(0, small.out.find('\n')))["logits"][0];
+  CHECK(logits[1].get<double>() > logits[0].get<double>());  // good, which is the first line
+}
+
+TEST_CASE("describe says what predictions in int8 take") {
+  const Json described = fine({"describe", "--json"}, binary).json();
+  const Json& planned = described["predict_in_int8"];
+  CHECK(planned["memory"].get<std::int64_t>() < described["memory"]["total"].get<std::int64_t>());
+  CHECK(planned["weights"].get<std::int64_t>() <
+        described["memory"]["parameters"].get<std::int64_t>() / 2);
+  CHECK(fine({"describe"}, binary).out.find("bytes with weights in int8") != std::string::npos);
+  CHECK_FALSE(fine({"describe", "--json"}, SINTER_SMALL).json().contains("predict_in_int8"));
 }
 
 TEST_CASE("an export in int8 is read as the weights that it holds") {
@@ -102,10 +155,11 @@ TEST_CASE("--quantize that cannot act is refused") {
   Scratch scratch;
   refuses({"generate", "--weights", "x", "--quantize", "int4"}, "takes int8 or none, not 'int4'");
   fine({"export", "--out", scratch / "fresh"});
-  for (const char* verb : {"generate", "eval", "export"}) {
+  for (const char* verb : {"generate", "eval", "export", "predict"}) {
     Words words{verb, "--weights", scratch / "fresh", "--quantize", "int8"};
     if (words[0] == "generate") words = words + Words{"--prompt", "a"};
     if (words[0] == "eval") words = words + Words{"--data", write(scratch / "t", "some text")};
+    if (words[0] == "predict") words = words + Words{"--text", write(scratch / "t", "some text")};
     if (words[0] == "export") words = words + Words{"--out", scratch / "never"};
     refuses(words, "Add Quantize<> to the recipe", SINTER_SMALL);
   }

@@ -9,6 +9,7 @@
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
+#include "sinter/trainer/predictor.hpp"
 using namespace sinter;
 
 /// Texts of 12 tokens, 8 of them at most.
@@ -101,8 +102,9 @@ struct mine : Recipe<Around<acme::Mix>, Texts> {};
 // Must not compile, policy_of_numbers: Generation: these data have no vocabulary
 struct mine : Recipe<Mlp<>, Generation<{.rows = 2}>> {};
 
-// Must not compile, int8_of_numbers: Quantize: these data have no vocabulary
-struct mine : Recipe<Mlp<>, Quantize<>> {};
+// Must not compile, int8_of_nothing: Sinter: Quantize would store no weight of this recipe's model in int8
+struct mine : Recipe<Mlp<{.hidden = 40}>, Quantize<>> {};
+Predictor<mine> predictor;
 
 // Must not compile (quick), int8_in_odd_groups: Quantize: group is none of 32, 64 and 128
 struct mine : Recipe<Gpt2<>, Bytes<>, Quantize<{.group = 48}>> {};

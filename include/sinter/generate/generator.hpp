@@ -86,6 +86,7 @@ template <class R>
 std::shared_ptr<RecipeView> view_with_generation() {
   std::shared_ptr<RecipeView> view = view_of<R>();
   view->not_continued = not_continued_by<R>();
+  if constexpr (is_quantized<R>) view->quantized = predictor_view_of<R>;
   if constexpr (!continuation_fault_of<R>.what) {
     view->generation = generation_view_of<R>;
     if constexpr (is_quantized<R>)

@@ -78,16 +78,16 @@ constexpr std::int64_t int8_scratch_bytes(std::int64_t rows, int columns, int gr
 /// y = x' Wᵀ + bias in each row, where x' is x with each `group` numbers rounded to multiples of
 /// their largest magnitude / 127, ties away from zero: |x - x'| ≤ 1/254 of that magnitude. A group
 /// without a number of 127 × 2^-126 or more becomes zeros. x: rows × W.columns, y: rows × W.rows,
-/// bias: 1 × W.rows or empty. T: float, double, BFloat16 or Float16.
+/// bias: 1 × W.rows or empty. T: float, double, BFloat16 or Float16. Y: T, or a type of sums for it.
 ///
 /// Products of a group are summed exactly, and groups in fp32, whose epsilon is ε. The error is at most
-/// (2 + groups) ε Σ|x' W|, one ε of the sum more with a bias, and one rounding to T. A row of x
+/// (2 + groups) ε Σ|x' W|, one ε of the sum more with a bias, and one rounding to Y. A row of x
 /// with a number that is not finite gives NaN. The bits are the same for every number of threads, for
 /// any other rows beside, and on all processors that multiply and add in one instruction.
 ///   scratch   int8_scratch_bytes(x.rows, x.columns, W.group) bytes, aligned to 8
-template <class T>
+template <class T, class Y>
 void int8_matmul(Stream& stream, Input<T> x, Int8Matrix<const std::byte> w, Input<T> bias,
-                 Tensor<T> y, std::byte* scratch);
+                 Tensor<Y> y, std::byte* scratch);
 
 /// y[r] = row ids[r] of W. ids: one for each row of y.
 template <class T>

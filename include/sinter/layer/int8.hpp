@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers whose matrices lie in blocks of int8 (kernels/int8.hpp), for models that are not trained.
-// Each has the parameters of the layer that it stands for, under the same names in files.
+// Layers whose matrices lie in blocks of int8 (kernels/int8.hpp), for models that are not trained:
+// none has a backward. Each has the parameters of the layer that it stands for, under the same names
+// in files.
 #pragma once
-#include <cassert>
-
 #include "sinter/kernels/int8.hpp"
 #include "sinter/layer/embedding.hpp"
 #include "sinter/layer/head.hpp"
@@ -26,11 +25,20 @@ kernel::Int8Matrix<const std::byte> int8_matrix(auto weight) {
   return {reinterpret_cast<const std::byte*>(weight.data), Rows, Columns, Group};
 }
 
-/// y = x Wᵀ + bias, or without, for a layer whose scratch() is int8_scratch().
+/// y = x Wᵀ + bias, or without, for a layer whose scratch() is int8_scratch() or begins with it.
 template <int Rows, int Columns, int Group>
-void int8_product(auto& c, auto bias) {
-  kernel::int8_matmul(c.stream(), c.x(), int8_matrix<Rows, Columns, Group>(c.weights.weight), bias,
-                      c.y(), reinterpret_cast<std::byte*>(c.scratch()));
+void int8_product(auto& c, auto x, auto bias, auto y) {
+  using T = std::remove_pointer_t<decltype(x.data)>;
+  kernel::int8_matmul<T>(c.stream(), x, int8_matrix<Rows, Columns, Group>(c.weights.weight), bias,
+                         y, reinterpret_cast<std::byte*>(c.scratch()));
+}
+/// The bias of a layer over a vocabulary, or an empty tensor.
+auto int8_bias(auto& c) {
+  if constexpr (requires { c.weights.bias; }) {
+    return c.weights.bias;
+  } else {
+    return decltype(c.weights.weight){};
+  }
 }
 /// The scratch of a product, in elements of P's statistic type.
 template <class P, int Columns, int Group>
@@ -56,7 +64,7 @@ struct Int8Linear {
     return int8_scratch<P, In, Group>(rows);
   }
   static void forward(auto& c) {
-    int8_product<Out, In, Group>(c, LinearParams<O.has_bias>::bias(c.weights));
+    int8_product<Out, In, Group>(c, c.x(), LinearParams<O.has_bias>::bias(c.weights), c.y());
   }
 };
 
@@ -101,15 +109,12 @@ struct Int8Head {
     return int8_scratch<P, W, Group>(rows);
   }
   static void forward(auto& c) {
-    if constexpr (requires { c.weights.bias; }) {
-      int8_product<Vocabulary, W, Group>(c, c.weights.bias);
-    } else {
-      int8_product<Vocabulary, W, Group>(c, decltype(c.weights.weight){});
-    }
+    int8_product<Vocabulary, W, Group>(c, c.x(), int8_bias(c), c.y());
   }
 };
 
-/// The loss Plain in the graph of training, which says where parameters lie and never runs.
+/// The loss Plain, which is LinearCrossEntropy<Vocabulary, W, …> or LinearBiasCrossEntropy<Vocabulary,
+/// W>, perhaps with another name of its bias. Logits have the type of losses.
 template <class Plain, int Vocabulary, int W, int Group, int ElementBytes>
 struct Int8Loss {
   static constexpr std::array in{W, 0};
@@ -119,7 +124,35 @@ struct Int8Loss {
   template <class T>
   using Params = typename Plain::template Params<T>;
   static constexpr Params<Param> params = int8_params<Plain, Vocabulary, W, Group, ElementBytes>;
-  static void forward(auto&) { assert(!"a model in int8 is not trained"); }
+  static constexpr std::int64_t flops(std::int64_t) { return std::int64_t(2) * Vocabulary * W; }
+  template <class P>
+  static constexpr std::int64_t scratch(std::int64_t rows) {
+    const std::int64_t chunk = chunk_of(rows);
+    return int8_scratch<P, W, Group>(chunk) + chunk * Vocabulary;
+  }
+  static void forward(auto& c) {
+    using Precision = typename std::remove_cvref_t<decltype(c)>::precision;
+    const auto x = c.x();
+    const auto ids = c.ids(1);
+    const auto y = c.y();
+    for (int first = 0; first < x.rows; first += chunk_of(x.rows)) {
+      const int rows = std::min(chunk_of(x.rows), x.rows - first);
+      const Tensor logits(c.scratch() + int8_scratch<Precision, W, Group>(rows), rows, Vocabulary);
+      int8_product<Vocabulary, W, Group>(c, rows_of(x, first, rows), int8_bias(c), logits);
+      kernel::cross_entropy(c.stream(), logits, rows_of(ids, first, rows), rows_of(y, first, rows),
+                            std::remove_const_t<decltype(logits)>{}, 0.0, c.loss_options());
+    }
+  }
+
+ private:
+  /// Rows whose logits are computed at once.
+  static constexpr int chunk_of(std::int64_t rows) {
+    return LinearCrossEntropy<Vocabulary, W>::chunk(rows);
+  }
+  template <class T>
+  static Tensor<T> rows_of(const Tensor<T>& all, int first, int rows) {
+    return {all.data + std::int64_t(first) * all.columns, rows, all.columns};
+  }
 };
 
 /// The layer that stands for L with matrices in int8: L itself if it has none that fit.

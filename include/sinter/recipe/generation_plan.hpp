@@ -5,26 +5,11 @@
 // Both are the model's predict(), planned for their rows, with Layer::extend where a layer has it.
 #pragma once
 #include "sinter/batch/generation.hpp"
-#include "sinter/parameters/quantize.hpp"
 #include "sinter/program/id_limit.hpp"
 #include "sinter/recipe/continues.hpp"
+#include "sinter/recipe/predictor_plan.hpp"
 
 namespace sinter::detail {
-
-/// The model with its weights and the key-value cache alone in memory: no gradients, no state. Weights
-/// have the type that layers read, without masters of another one.
-constexpr Model only_weights(Model model) {
-  model.spaces = space_table();
-  for (const Space space : {Space::gradient, Space::running})
-    model.spaces[std::size_t(space)] = {Lies::nowhere};
-  model.spaces[std::size_t(Space::cache)] = {Lies::arena};
-  model.regions = {};
-  model.shards = 1;
-  model.owned = {};
-  model.sizes.bytes[int(Type::master)] = model.sizes.bytes[int(Type::compute)];
-  model.sizes.element[int(Type::master)] = model.sizes.element[int(Type::compute)];
-  return model;
-}
 
 /// The program that adds a row to each text: the units that read axis 0.
 constexpr Program decode_program(const Model& model) {
@@ -41,52 +26,6 @@ constexpr Program decode_program(const Model& model) {
 template <class R>
 inline constexpr int generated_rows =
     R::template Pick<slot::generation, Generation<>>::options.rows;
-
-/// The recipe R, with weights stored as the policy Quantizer says.
-template <class R, class Quantizer>
-struct Quantized : R {
-  /// The precision, with the layers that stand for others (StoredLayerFor).
-  struct precision : R::precision {
-    template <class L>
-    using Stored = typename Quantizer::template Stored<L, typename R::precision>;
-  };
-};
-
-template <class R, Text Mistake, Text Unit>
-auto the_weights_cannot_be_stored() {
-  static_assert(
-      sizeof(R) == 0,
-      "Sinter: Quantize cannot store the weights of this recipe's model. What: the Mistake "
-      "and the Unit are in this error. Why: tied layers read the same table, so all of them "
-      "read int8, or none. Fix: leave Quantize out, or tie layers on which it acts: "
-      "Embedding, Unembedding, UnembeddingBias and the cross-entropies over a vocabulary.");
-}
-/// True if the model of a quantized recipe can be stored; otherwise also makes one compile error.
-template <class R>
-constexpr bool is_stored() {
-  constexpr Fault fault = Traced<R, TrainingTrace>::count.fault;
-  if constexpr (fault.what) {
-    constexpr std::string_view what = fault.what, unit = fault.unit;
-    (void)&the_weights_cannot_be_stored<R, Text<what.size() + 1>(what),
-                                        Text<unit.size() + 1>(unit)>;
-  }
-  return !fault.what;
-}
-
-/// The recipe of which a Generator's weights are: R, or R with the weights as its policy in the slot
-/// `quantization` says.
-template <class R, bool IsQuantized>
-auto recipe_of_weights() {
-  using Policy = typename R::template Pick<slot::quantization, void>;
-  if constexpr (IsQuantized && !std::is_void_v<Policy>) {
-    if constexpr (is_stored<Quantized<R, Policy>>())
-      return std::type_identity<Quantized<R, Policy>>{};
-    else
-      return std::type_identity<R>{};
-  } else {
-    return std::type_identity<R>{};
-  }
-}
 
 /// The plan of generation by the recipe R, of up to Texts texts at once. IsQuantized: false to leave
 /// its policy in the slot `quantization` out.
@@ -111,17 +50,17 @@ struct GenerationPlan {
       other_context, std::min<std::int64_t>(std::int64_t(prefill_texts) * other_context, 256)));
 
   /// The model whose weights are loaded.
-  static constexpr Model stored = only_weights(Training::model);
+  static constexpr Model stored = only_weights(Training::model, true);
 
   static constexpr Sizes sizes_of(int rows, int other_rows, int sequences) {
-    Sizes sizes = only_weights(Predicting::model).sizes;
+    Sizes sizes = only_weights(Predicting::model, true).sizes;
     sizes.rows = {rows, other_rows, sequences, sequences};
     return sizes;
   }
   using Units =
       FrozenUnits<Predicting::plans_per_block * Predicting::count.blocks, Predicting::count.nodes>;
   static constexpr Model with(const Units& units) {
-    Model model = only_weights(Predicting::model);
+    Model model = only_weights(Predicting::model, true);
     model.plans = units.plans.view();
     model.layer_calls = units.layer_calls.view();
     model.sizes = units.sizes;

@@ -49,6 +49,9 @@ class RecipeView {
   std::shared_ptr<RecipeView> (*reply_generation)() = nullptr;
   /// Makes the view without quantization; null if `generation` has none.
   std::shared_ptr<RecipeView> (*plain_generation)() = nullptr;
+  /// Makes the view for predictions and evaluations with weights as the recipe's Quantize stores them;
+  /// null without that policy, or if the program does not ask for it.
+  std::shared_ptr<RecipeView> (*quantized)() = nullptr;
   std::string not_continued;
   std::optional<LoraOptions> lora;     ///< of the adapters, if the recipe has Lora
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches

@@ -9,13 +9,12 @@
 
 namespace sinter::detail {
 
-/// The view of the recipe R for a generator of up to Texts texts at once: its plan is that of
-/// generation, on one rank.
-template <class R, int Texts, bool IsQuantized>
-class GenerationOf : public RecipeOf<R> {
+/// The view of the recipe R with the plan of what is not trained, which runs on one rank.
+template <class R>
+class WithoutTraining : public RecipeOf<R> {
  public:
-  GenerationOf() {
-    this->plan = &GenerationPlan<R, Texts, IsQuantized>::view;
+  explicit WithoutTraining(const PlanView& of_weights) {
+    this->plan = &of_weights;
     this->joins_worlds = false;
   }
   int ranks() const override { return 1; }
@@ -26,7 +25,7 @@ class GenerationOf : public RecipeOf<R> {
 /// requires  continues_texts<R>()
 template <class R, int Texts = generated_rows<R>, bool IsQuantized = true>
 std::shared_ptr<RecipeView> generation_view_of() {
-  return std::make_shared<GenerationOf<R, Texts, IsQuantized>>();
+  return std::make_shared<WithoutTraining<R>>(GenerationPlan<R, Texts, IsQuantized>::view);
 }
 /// True if the recipe R has a policy in the slot `quantization`.
 template <class R>
@@ -48,17 +47,31 @@ std::string not_continued_by() {
   return fault.what ? fault_text(fault.what, fault.unit, fault.node) : "";
 }
 
+/// Gives a view of the recipe R that for a generator, if evaluations need it.
+template <class R, bool IsQuantized>
+void add_reply_generation(RecipeView& view) {
+  if constexpr (writes_replies<R>()) {
+    view.not_continued = not_continued_by<R>();
+    if constexpr (!continuation_fault_of<R>.what)
+      view.reply_generation = generation_view_of<R, rows_of_replies<R>(), IsQuantized>;
+  }
+}
+
 /// Returns the recipe R without its type, with the options of its type, and with the view for a
 /// generator if evaluations need that.
 /// requires  R is ready()
 template <class R>
 std::shared_ptr<RecipeView> view_of() {
   std::shared_ptr<RecipeView> view = std::make_shared<RecipeOf<R>>();
-  if constexpr (writes_replies<R>()) {
-    view->not_continued = not_continued_by<R>();
-    if constexpr (!continuation_fault_of<R>.what)
-      view->reply_generation = generation_view_of<R, rows_of_replies<R>(), false>;
-  }
+  add_reply_generation<R, false>(*view);
+  return view;
+}
+/// Returns the view of the recipe R for predictions and evaluations, with weights alone in memory, as
+/// the recipe's Quantize stores them if it has that policy.
+template <class R>
+std::shared_ptr<RecipeView> predictor_view_of() {
+  std::shared_ptr<RecipeView> view = std::make_shared<WithoutTraining<R>>(PredictorPlan<R>::view);
+  add_reply_generation<R, true>(*view);
   return view;
 }
 

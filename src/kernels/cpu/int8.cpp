@@ -168,13 +168,14 @@ Int8Rows rounded(Stream& stream, Input<T> x, int group, std::byte* scratch) {
 constexpr int rows_at_once = 32;  // their sums are on the stack
 
 /// Writes the sums of a tile to columns from `column` on, in rows from `first` on.
-template <class T>
-void put_tile(const float* sums, int rows, Input<T> bias, int column, int first, Tensor<T> y) {
+template <class T, class Y>
+void put_tile(const float* sums, int rows, Tensor<const T> bias, int column, int first,
+              Tensor<Y> y) {
   const int columns = std::min(int8_tile, y.columns - column);
   for (int r = 0; r < rows; ++r, sums += int8_tile) {
-    T* const to = y.data + std::int64_t(first + r) * y.columns + column;
+    Y* const to = y.data + std::int64_t(first + r) * y.columns + column;
     for (int c = 0; c < columns; ++c)
-      to[c] = T(bias ? sums[c] + float(bias.data[column + c]) : sums[c]);
+      to[c] = Y(bias ? sums[c] + float(bias.data[column + c]) : sums[c]);
   }
 }
 
@@ -184,9 +185,9 @@ void int8_tile_product(const Int8Rows& x, const std::byte* tile, float* sums) {
   HWY_DYNAMIC_DISPATCH(table)().product(x, tile, sums);
 }
 
-template <class T>
+template <class T, class Y>
 void int8_matmul(Stream& stream, Input<T> x, Int8Matrix<const std::byte> w, Input<T> bias,
-                 Tensor<T> y, std::byte* scratch) {
+                 Tensor<Y> y, std::byte* scratch) {
   assert(x.columns == w.columns && y.columns == w.rows && x.rows == y.rows);
   if (x.rows == 0) return;
   const Int8Rows rows = rounded<T>(stream, x, w.group, scratch);
@@ -215,13 +216,18 @@ void int8_embedding(Stream& stream, Input<std::int32_t> ids, Int8Matrix<const st
   });
 }
 
-#define SINTER_INSTANTIATE(T)                                                                    \
-  template void int8_matmul(Stream&, Input<T>, Int8Matrix<const std::byte>, Input<T>, Tensor<T>, \
-                            std::byte*);                                                         \
-  template void int8_embedding(Stream&, Input<std::int32_t>, Int8Matrix<const std::byte>,        \
+#define SINTER_INSTANTIATE_PRODUCT(T, Y)                                                 \
+  template void int8_matmul<T>(Stream&, Input<T>, Int8Matrix<const std::byte>, Input<T>, \
+                               Tensor<Y>, std::byte*);
+#define SINTER_INSTANTIATE(T)                                                             \
+  SINTER_INSTANTIATE_PRODUCT(T, T)                                                        \
+  template void int8_embedding(Stream&, Input<std::int32_t>, Int8Matrix<const std::byte>, \
                                Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)
+SINTER_INSTANTIATE_PRODUCT(BFloat16, float)
+SINTER_INSTANTIATE_PRODUCT(Float16, float)
 #undef SINTER_INSTANTIATE
+#undef SINTER_INSTANTIATE_PRODUCT
 
 }  // namespace sinter::kernel
 #endif  // HWY_ONCE

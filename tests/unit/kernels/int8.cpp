@@ -139,10 +139,10 @@ constexpr double rounding() {
   return std::is_same_v<T, Float16> ? 0x1p-10 : double(std::numeric_limits<T>::epsilon());
 }
 
-template <class T>
-std::vector<T> product(Stream& stream, const std::vector<T>& x, int n, Stored& w,
+template <class T, class Y = T>
+std::vector<Y> product(Stream& stream, const std::vector<T>& x, int n, Stored& w,
                        const std::vector<T>& bias) {
-  std::vector<T> y(std::size_t(n) * std::size_t(w.rows));
+  std::vector<Y> y(std::size_t(n) * std::size_t(w.rows));
   std::vector<double> scratch(
       std::size_t(kernel::int8_scratch_bytes(n, w.columns, w.group)) / sizeof(double), NAN);
   kernel::int8_matmul<T>(stream, tensor(x, n, w.columns), w.read(),
@@ -185,6 +185,16 @@ TEST_CASE_TEMPLATE("products with int8 keep the header's bound", T, float, doubl
         CHECK(worst <= 1);
       }
   });
+}
+
+TEST_CASE_TEMPLATE("products of narrow numbers may stay wide", T, BFloat16, Float16) {
+  Stored w(37, 96, 32);
+  const auto x = normal_values<T>(5 * w.columns, 2);
+  const auto bias = normal_values<T>(w.rows, 3);
+  Stream stream(2);
+  const Floats wide = product<T, float>(stream, x, 5, w, bias);
+  const std::vector<T> narrow = product<T>(stream, x, 5, w, bias);
+  for (std::size_t k = 0; k < wide.size(); ++k) CHECK(float(T(wide[k])) == float(narrow[k]));
 }
 
 TEST_CASE("rows of a product with int8 are the same beside others, and in each instruction set") {
