@@ -104,6 +104,8 @@ std::vector<Saving> savings(const PlanView& plan, std::span<const Alternative> a
     add(smaller.words(), smaller.cost, v);
   }
   for (const Alternative& a : alternatives) {
+    if (a.elements && plan.model.keeps_frozen_apart())
+      continue;  // what is frozen has its own types
     Variant v = own(plan);
     use(plan, v, a);
     add(std::string(a.offer.words), a.offer.cost, v);

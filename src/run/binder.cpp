@@ -296,9 +296,10 @@ class Binder {
         continue;
       }
       const int owner = node.owns(k) ? u : model.units[u].tied;
-      call.weights[k] = parameter(model.weights(), owner, node, k);
-      if (!backward) continue;
-      if (model.units[owner].frozen || node.fixes(k)) continue;
+      const bool stays = model.units[owner].frozen || node.fixes(k);
+      const bool apart = stays && model.keeps_frozen_apart();
+      call.weights[k] = parameter(apart ? Space::frozen : model.weights(), owner, node, k);
+      if (!backward || stays) continue;
       call.gradients[k] = parameter(model.gradients(), owner, node, k);
       const std::int64_t part = node.layer->params[k].decays ? 0 : model.part_elements(owner, true);
       const bool first = given.insert({owner, part + model.offset_of(node, k)}).second;

@@ -113,14 +113,15 @@ StateShape ParameterStore::shape(Space space, const Parameter& p) const {
   if (p.frozen && space != Space::master) return {};
   if (space >= Space::region) return state_of(p, space).shape;
   const Param& param = p.layer->params[p.number];
-  if (p.int8)
-    return {model_.sizes.element[int(type_of(model_, space))], 1, int(p.int8.elements)};
-  return {model_.sizes.element[int(type_of(model_, space))], param.rows, param.columns};
+  const Element element = model_.sizes.element[int(type_of(model_, home(space, p)))];
+  if (p.int8) return {element, 1, int(p.int8.elements)};
+  return {element, param.rows, param.columns};
 }
 
 std::int64_t ParameterStore::place_in(Space space, const Parameter& p) const {
   if (space >= Space::region) return state_of(p, space).offset;
-  return model_.held_at(space, p.offset) * model_.sizes.of(type_of(model_, space));
+  const Space in = home(space, p);
+  return model_.held_at(in, p.offset) * model_.sizes.of(type_of(model_, in));
 }
 
 ParameterStore::Part ParameterStore::part(Space space, const Parameter& p) const {
@@ -131,7 +132,7 @@ ParameterStore::Part ParameterStore::part(Space space, const Parameter& p) const
   if (!is_persistent(model_, space) || is_offloaded(space, p))
     throw Error("the " + name_of(space) + " of '" + p.name +
                 "' come and go, so they have no place that they keep.");
-  return {start(space) + place_in(space, p), shape(space, p)};
+  return {start(home(space, p)) + place_in(space, p), shape(space, p)};
 }
 
 ParameterStore::Part ParameterStore::part_of_unit(Space space, const Parameter& p,
@@ -144,7 +145,7 @@ ParameterStore::Part ParameterStore::part_of_unit(Space space, const Parameter& 
 }
 
 std::byte* ParameterStore::resident(Space space, const Parameter& p) const {
-  if (!is_offloaded(space, p)) return start(space);
+  if (!is_offloaded(space, p)) return start(home(space, p));
   return offload_ ? offload_->bytes().data() + offloaded_at(space) : nullptr;
 }
 

@@ -62,8 +62,8 @@ void ParameterStore::write(Space space, const Parameter& p, const std::byte* val
   each_resident(space, p, range, true, [&](std::span<std::byte> stored, std::int64_t at) {
     std::copy_n(values + at, stored.size(), stored.data());
   });
-  if (space != Space::master || !model_.keeps_copy()) return;
-  const std::int64_t first = p.offset + range.first;
+  if (home(space, p) != Space::master || !model_.keeps_copy()) return;
+  const std::int64_t first = model_.held_at(Space::weights, p.offset) + range.first;
   if (!model_.splits(space)) return cast_weights({first, range.size});
   // Also what others store: so no rank waits for another.
   const std::int64_t narrow = model_.sizes.of(Type::compute);

@@ -65,6 +65,7 @@ void load_in_place(FlatTensors tensors, const std::vector<Parameter>& parameters
 }  // namespace
 
 void TrainerCore::show_content(const std::function<void(CheckpointContent)>& use) const {
+  if (plan().training.program.empty()) require_not_int8(parameters_);
   FlatTensors tensors(machines_, Access::read);
   use(content_of(*recipe_, tensors));
 }
@@ -74,6 +75,7 @@ void TrainerCore::copy_content(Snapshot& to) const {
   if (tensors->are_copies()) to.clear();  // frees them before the next copies are made
   CheckpointContent content = content_of(*recipe_, *tensors);
   if (tensors->are_copies()) content.owner = tensors;
+  content.copies = tensors;
   to.copy(machines_[0]->stream(), std::move(content));
 }
 
@@ -208,9 +210,10 @@ void TrainerCore::export_to(const std::filesystem::path& folder, const ExportFor
 }
 
 void TrainerCore::show_weights(const std::function<void(std::span<const TensorView>)>& use) const {
+  if (plan().training.program.empty()) require_not_int8(parameters_);
   std::vector<TensorView> weights;
   FlatTensors tensors(machines_, Access::read);
-  tensors.add_views(Space::master, weights);
+  tensors.add_wide_views(weights);
   if (!recipe_->lora) return use(weights);
   const MergedWeights merged(weights, parameters_, *recipe_->lora);
   use(merged.views());

@@ -51,6 +51,16 @@ void fill(T* data, const Parameter& p, std::uint64_t seed) {
   }
 }
 
+/// Fills a parameter that is stored in this shape.
+void fill(std::byte* data, const StateShape& shape, const Parameter& p, std::uint64_t seed) {
+  if (p.int8) {
+    std::vector<float> values(std::size_t(p.size));
+    fill(values.data(), p, seed);
+    return Int8Packer(p, data).add(values);
+  }
+  with_element(shape.element, [&]<class T>(T) { fill(reinterpret_cast<T*>(data), p, seed); });
+}
+
 /// Fills a rank's parts of each parameter with initial values, where the parameter is not in one
 /// place.
 void fill_parts(ParameterStore& store, const TrainerSettings& settings) {
@@ -58,8 +68,7 @@ void fill_parts(ParameterStore& store, const TrainerSettings& settings) {
   for (const Parameter& p : store.all()) {
     const StateShape shape = store.shape(Space::master, p);
     values.resize(std::size_t(shape.bytes()));
-    with_element(shape.element,
-                 [&]<class T>(T) { fill(reinterpret_cast<T*>(values.data()), p, settings.seed); });
+    fill(values.data(), shape, p, settings.seed);
     store.write(Space::master, p, values.data());
   }
 }
@@ -77,8 +86,7 @@ void TrainerCore::initialise() {
     for (const Parameter& p : parameters_) {
       const ParameterStore::Part part = store.part(Space::master, p);
       const OnHost values(*streams_[rank], part.data, part.shape.bytes(), Access::write);
-      with_element(part.shape.element,
-                   [&]<class T>(T) { fill(values.as<T>(), p, settings_.seed); });
+      fill(values.data(), part.shape, p, settings_.seed);
     }
     store.cast_weights();
   });

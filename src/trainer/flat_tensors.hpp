@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "files/elements.hpp"
 #include "sinter/files/load.hpp"
 #include "sinter/hardware/memory.hpp"
 #include "sinter/hardware/offload_memory.hpp"
@@ -28,6 +29,7 @@ class FlatTensors {
   std::optional<Access> access;
   std::vector<OnHost> parts;
   std::deque<std::vector<std::byte>> copies;
+  std::deque<Int8Tensor> in_int8;
   WholeValues whole{machines};
 
  public:
@@ -36,10 +38,30 @@ class FlatTensors {
   /// True if tensors to be read are copies, which live as long as this.
   bool are_copies() const { return store.model().shards > 1; }
 
+  /// Appends views of a space. What is in int8 has two: copies of its numbers and of its scales, which
+  /// live as long as this.
   void add_views(Space space, std::vector<TensorView>& list) {
     for (SavedTensor& tensor : saved_tensors(store, space)) {
+      if (tensor.parameter->int8) {
+        const Int8Tensor& copy =
+            in_int8.emplace_back(*tensor.parameter, whole.of(space, *tensor.parameter).data());
+        list.push_back(copy.numbers_view());
+        list.push_back(copy.scales_view());
+        continue;
+      }
       tensor.view.data = data_of(tensor);
       list.push_back(std::move(tensor.view));
+    }
+  }
+  /// Appends views of the master weights. What has none is widened to their type, in copies.
+  void add_wide_views(std::vector<TensorView>& list) {
+    for (SavedTensor& tensor : saved_tensors(store, Space::master)) {
+      if (tensor.parameter->frozen && store.model().keeps_frozen_apart()) {
+        list.push_back(widened(tensor));
+      } else {
+        tensor.view.data = data_of(tensor);
+        list.push_back(std::move(tensor.view));
+      }
     }
   }
   /// Appends views of the masters of trained parameters.
@@ -77,6 +99,19 @@ class FlatTensors {
     };
     return expected;
   }
+  TensorView widened(const SavedTensor& tensor) {
+    const Parameter& p = *tensor.parameter;
+    const bool doubles = store.model().sizes.element[int(Type::master)] == Element::f64;
+    const Dtype from = p.int8 ? Dtype::f32 : tensor.view.dtype,
+                as = doubles ? Dtype::f64 : Dtype::f32;
+    const std::vector<std::byte> stored = whole.of(tensor.space, p);
+    const std::vector<float> values = p.int8 ? unpacked(p, stored.data()) : std::vector<float>();
+    std::vector<std::byte>& wide = copies.emplace_back(std::size_t(p.size) * (doubles ? 8 : 4));
+    convert_elements(
+        from, reinterpret_cast<const char*>(p.int8 ? (const void*)values.data() : stored.data()),
+        as, reinterpret_cast<char*>(wide.data()), std::size_t(p.size));
+    return {p.name, as, p.shape, wide.data(), wide.size()};
+  }
   /// Rounds what it takes to int8.
   Expected quantized(const SavedTensor& tensor, std::string name) {
     parts.emplace_back(machines[0]->stream(), store.part(tensor.space, *tensor.parameter).data,
@@ -92,7 +127,6 @@ class FlatTensors {
   }
   std::byte* data_of(const SavedTensor& tensor) {
     const Parameter& p = *tensor.parameter;
-    require_not_int8(p);
     if (are_copies()) return copies.emplace_back(whole.of(tensor.space, p)).data();
     const ParameterStore::Part part = store.resident_part(tensor.space, p);
     if (access != Access::write) require_resident(*machines[0], tensor.space, p);

@@ -54,6 +54,35 @@ std::vector<float> unpacked(const Parameter& p, const std::byte* from) {
   return values;
 }
 
+Int8Tensor::Int8Tensor(const Parameter& p, const std::byte* blocks)
+    : name(p.name),
+      scales_name(p.name + std::string(scale_suffix)),
+      shape(p.shape),
+      scales_shape(p.shape),
+      numbers(std::size_t(p.size)),
+      scales(std::size_t(p.size / p.int8.group)) {
+  const auto matrix = matrix_of<const std::byte>(p, blocks);
+  const bool turned = p.int8.transposes;
+  scales_shape[turned ? 0 : 1] /= matrix.group;
+  for (int r = 0; r < matrix.rows; ++r)
+    for (int c = 0; c < matrix.columns; ++c)
+      numbers[std::size_t(turned ? std::int64_t(c) * matrix.rows + r
+                                 : std::int64_t(r) * matrix.columns + c)] =
+          kernel::int8_number(matrix, r, c);
+  for (int r = 0; r < matrix.rows; ++r)
+    for (int g = 0; g < matrix.groups(); ++g)
+      scales[std::size_t(turned ? std::int64_t(g) * matrix.rows + r
+                                : std::int64_t(r) * matrix.groups() + g)] =
+          kernel::int8_scale(matrix, r, g);
+}
+
+TensorView Int8Tensor::numbers_view() const {
+  return {name, Dtype::i8, shape, numbers.data(), numbers.size()};
+}
+TensorView Int8Tensor::scales_view() const {
+  return {scales_name, Dtype::f16, scales_shape, scales.data(), scales.size() * sizeof(Float16)};
+}
+
 Int8Tensors::Int8Tensors(std::span<const TensorView> weights,
                          const std::vector<Parameter>& parameters) {
   for (const Parameter& p : parameters) {
@@ -66,40 +95,23 @@ Int8Tensors::Int8Tensors(std::span<const TensorView> weights,
     std::vector<std::byte> bytes(
         std::size_t(kernel::int8_bytes(shape.rows, shape.columns, shape.group)));
     Int8Packer(p, bytes.data()).add(values);
-    const auto matrix = matrix_of<const std::byte>(p, bytes.data());
-    Tensor tensor{p.name, p.name + std::string(scale_suffix), p.shape, p.shape, {}, {}};
-    const bool turned = p.int8.transposes;
-    tensor.scales_shape[turned ? 0 : 1] /= matrix.group;
-    tensor.numbers.resize(values.size());
-    tensor.scales.resize(values.size() / std::size_t(matrix.group));
-    for (int r = 0; r < matrix.rows; ++r)
-      for (int c = 0; c < matrix.columns; ++c)
-        tensor.numbers[std::size_t(turned ? std::int64_t(c) * matrix.rows + r
-                                          : std::int64_t(r) * matrix.columns + c)] =
-            kernel::int8_number(matrix, r, c);
-    for (int r = 0; r < matrix.rows; ++r)
-      for (int g = 0; g < matrix.groups(); ++g)
-        tensor.scales[std::size_t(turned ? std::int64_t(g) * matrix.rows + r
-                                         : std::int64_t(r) * matrix.groups() + g)] =
-            kernel::int8_scale(matrix, r, g);
-    tensors_.push_back(std::move(tensor));
+    tensors_.emplace_back(p, bytes.data());
   }
 }
 
 void Int8Tensors::replace(std::vector<TensorView>& weights) const {
-  for (const Tensor& tensor : tensors_) {
-    *std::ranges::find(weights, tensor.name, &TensorView::name) = {
-        tensor.name, Dtype::i8, tensor.shape, tensor.numbers.data(), tensor.numbers.size()};
-    weights.push_back({tensor.scales_name, Dtype::f16, tensor.scales_shape, tensor.scales.data(),
-                       tensor.scales.size() * sizeof(Float16)});
+  for (const Int8Tensor& tensor : tensors_) {
+    *std::ranges::find(weights, tensor.name, &TensorView::name) = tensor.numbers_view();
+    weights.push_back(tensor.scales_view());
   }
 }
 
-void require_not_int8(const Parameter& p) {
-  if (p.int8)
-    throw Error("'" + p.name +
-                "' is stored in int8, of which no file of weights is written. Export the weights "
-                "that were loaded, with a Trainer.");
+void require_not_int8(const std::vector<Parameter>& parameters) {
+  for (const Parameter& p : parameters)
+    if (p.int8)
+      throw Error("'" + p.name +
+                  "' is stored in int8, of which no file of weights is written. Export the weights "
+                  "that were loaded, with a Trainer.");
 }
 
 }  // namespace sinter::detail

@@ -32,15 +32,23 @@ class Int8Packer {
 /// The values of a parameter, in the order of files.
 std::vector<float> unpacked(const Parameter& parameter, const std::byte* from);
 
-/// Weights in int8 as files have them (files/scaled_tensor.hpp).
+/// A weight in int8 as files have it (files/scaled_tensor.hpp).
+struct Int8Tensor {
+  std::string name, scales_name;
+  Shape shape, scales_shape;
+  std::vector<std::int8_t> numbers;
+  std::vector<Float16> scales;
+
+  /// blocks: where the parameter is stored.
+  Int8Tensor(const Parameter& parameter, const std::byte* blocks);
+  /// Views the numbers and the scales, for as long as this lives.
+  TensorView numbers_view() const;
+  TensorView scales_view() const;
+};
+
+/// Weights in int8 as files have them.
 class Int8Tensors {
-  struct Tensor {
-    std::string name, scales_name;
-    Shape shape, scales_shape;
-    std::vector<std::int8_t> numbers;
-    std::vector<Float16> scales;
-  };
-  std::vector<Tensor> tensors_;
+  std::vector<Int8Tensor> tensors_;
 
  public:
   /// Rounds those weights that parameters of these names store in int8. weights: in floating point.
@@ -49,7 +57,7 @@ class Int8Tensors {
   void replace(std::vector<TensorView>& weights) const;
 };
 
-/// throws    Error if a parameter is stored in int8, and so cannot be shown or saved
-void require_not_int8(const Parameter& parameter);
+/// throws    Error if a parameter is stored in int8, so that its file would not have its values
+void require_not_int8(const std::vector<Parameter>& parameters);
 
 }  // namespace sinter::detail

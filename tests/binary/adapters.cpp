@@ -60,6 +60,32 @@ TEST_CASE("adapters are trained on exported weights, written as PEFT's folder, a
   CHECK(!fine(eval + Words{base}).says(note));
 }
 
+TEST_CASE("adapters are trained beside weights in int8, resumed, and merged into them") {
+  const Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(4000)), base = scratch / "base",
+                    lora = scratch / "lora", merged = scratch / "merged";
+  must_run({"export", "--out", base, "--quiet"}, SINTER_SMALL);
+  const Words train{"train", "--data",  text,           "--out", lora,     "--threads",
+                    "1",     "--quiet", "--save-every", "5",     "--steps"};
+  must_run(train + Words{"10", "--weights", base}, SINTER_ADAPTED_INT8);
+  must_run(train + Words{"20", "--resume"}, SINTER_ADAPTED_INT8);
+  must_run({"export", "--weights", lora, "--out", merged, "--quiet"}, SINTER_ADAPTED_INT8);
+  const double before = loss_of(text, {"--weights", base}, SINTER_SMALL),
+               rounded = loss_of(text, {"--weights", base}, SINTER_ADAPTED_INT8),
+               after = loss_of(text, {"--weights", lora + "@last"}, SINTER_ADAPTED_INT8);
+  CHECK(rounded != before);
+  CHECK(rounded == doctest::Approx(before).epsilon(1e-2));
+  CHECK(after < before - .05);
+  CHECK(loss_of(text, {"--weights", lora}, SINTER_ADAPTED_INT8) ==
+        doctest::Approx(loss_of(text, {"--weights", merged}, SINTER_SMALL)).epsilon(1e-5));
+  const Json small = fine({"describe", "--json"}, SINTER_ADAPTED_INT8).json(),
+             whole = fine({"describe", "--json"}, SINTER_ADAPTED).json();
+  CHECK(small["options"]["lora.base"] == "int8");
+  // Two matrices of 64 × 16, of 4 bytes a number or 34 / 32.
+  CHECK(whole["memory"]["parameters"].get<int>() - small["memory"]["parameters"].get<int>() ==
+        2 * 64 * 16 * 4 - 2 * 64 * 16 * 34 / 32);
+}
+
 TEST_CASE("an adapter brings the head that a body lacks, and no other tensor") {
   const Scratch scratch;
   std::string rows = "label\ttext\n", texts;

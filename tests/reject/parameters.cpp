@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sinter/device/cuda.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/parallel/zero.hpp"
@@ -33,6 +34,21 @@ struct mine : Recipe<Mlp<>, Groups<Group<"*.biass", {.learning_rate = 2}>>> {};
 
 // Must not compile, not_a_group: Groups: it is made of groups, and P, in this error, is none
 struct mine : Recipe<Mlp<>, Groups<Freeze<"input">>> {};
+
+// Must not compile (quick), lora_base_of_another_type: Lora: its base is in bf16, and layers read another type
+struct mine : Recipe<Gpt2<>, Lora<{.base = LoraBase::bf16}, Targets<"*.c_attn">>> {};
+
+// Must not compile, lora_base_divided: Lora: its base is in int8, and a policy divides state among ranks
+struct mine : Recipe<Gpt2<>, Batch<{.global = 8, .micro = 4}>, Zero<{.stage = 1, .ranks = 2}>,
+                     Lora<{.base = LoraBase::int8}, Targets<"*.c_attn">>> {};
+
+// Must not compile, lora_base_in_odd_groups: Sinter: a policy of this recipe names parameters wrongly
+// and: "no weight can be stored in int8"
+struct mine : Recipe<Mlp<{.hidden = 40, .layers = 3}>,
+                     Lora<{.base = LoraBase::int8}, Targets<"hidden.0">>> {};
+
+// Must not compile, lora_base_on_a_card: Lora: its base is in int8, and the recipe's device is a card
+struct mine : Recipe<Gpt2<>, Cuda<>, Lora<{.base = LoraBase::int8}, Targets<"*.c_attn">>> {};
 
 // Must not compile, lora_beside_freeze: Lora: the recipe has Freeze, too
 struct mine : Recipe<Gpt2<>, Freeze<"h.0">, Lora<{}, Targets<"*.c_attn">>> {};

@@ -35,8 +35,9 @@ struct Node {
   /// null.
   const char* tied = nullptr;
   int borrowed = 0;  ///< number of parameters, the first ones, that it borrows from `tied`
-  bool takes_adapter = false;      ///< true if it may have the recipe's adapter
-  const Layer* adapted = nullptr;  ///< the layer with the recipe's adapter, if it may have one
+  bool takes_adapter = false;           ///< true if it may have the recipe's adapter
+  const Layer* adapted = nullptr;       ///< the layer with the recipe's adapter, if it may have one
+  const Layer* frozen_layer = nullptr;  ///< the layer beside adapters, if its parameters stay
   /// True if its own parameters stay as they are, but for those of its adapter, while others of its
   /// unit are trained.
   bool frozen = false;

@@ -47,16 +47,30 @@ using StoredLayerFor = typename StoredLayer<L, P>::type;
 
 /// Stands for the adapters of a recipe without any.
 struct NoAdapter {};
+template <class P>
+inline constexpr int element_bytes = int(sizeof(typename P::compute));
 /// True if the layer L may have the adapters of a recipe.
-template <class L, class Adapter>
-inline constexpr bool takes_adapter = requires { Adapter::template Of<L>::params; };
+template <class L, class P, class Adapter>
+inline constexpr bool takes_adapter =
+    requires { Adapter::template Of<L, element_bytes<P>>::params; };
 /// The layer L with the adapters of a recipe, compiled for P; null if it has none.
 template <class L, class P, class Adapter>
 constexpr const Layer* adapted_layer() {
-  if constexpr (takes_adapter<L, Adapter>) {
-    return &erased<typename Adapter::template Of<L>, P>;
+  if constexpr (takes_adapter<L, P, Adapter>) {
+    return &erased<typename Adapter::template Of<L, element_bytes<P>>, P>;
   } else {
     return nullptr;
+  }
+}
+/// The layer that stands for L where it stays as it is beside a recipe's adapters: that which P stores,
+/// or else the adapter's.
+template <class L, class P, class Adapter>
+constexpr const Layer* frozen_layer() {
+  using Stored = StoredLayerFor<L, P>;
+  if constexpr (std::is_same_v<Adapter, NoAdapter> || !std::is_same_v<Stored, L>) {
+    return &erased<Stored, P>;
+  } else {
+    return &erased<typename Adapter::template Frozen<L, element_bytes<P>>, P>;
   }
 }
 
@@ -168,8 +182,9 @@ class UnitTracer {
               .out = first,
               .tied = tied,
               .borrowed = borrowed,
-              .takes_adapter = takes_adapter<L, Adapter>,
-              .adapted = adapted_layer<L, P, Adapter>()};
+              .takes_adapter = takes_adapter<L, P, Adapter>,
+              .adapted = adapted_layer<L, P, Adapter>(),
+              .frozen_layer = frozen_layer<L, P, Adapter>()};
     made.first_offset = lay_out(graph, block, made);
     graph.nodes.push_back(made);
     for (int width : L::out) local(width, axis, layer->result_type(), block.nodes);

@@ -89,6 +89,10 @@ template <class T, class Y>
 void int8_matmul(Stream& stream, Input<T> x, Int8Matrix<const std::byte> w, Input<T> bias,
                  Tensor<Y> y, std::byte* scratch);
 
+/// y = W, each number rounded once to T. y: W.rows × W.columns.
+template <class T>
+void int8_values(Stream& stream, Int8Matrix<const std::byte> w, Tensor<T> y);
+
 /// y[r] = row ids[r] of W. ids: one for each row of y.
 template <class T>
 void int8_embedding(Stream& stream, Input<std::int32_t> ids, Int8Matrix<const std::byte> w,

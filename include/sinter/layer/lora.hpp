@@ -2,24 +2,32 @@
 // Low-rank adaptation of linear layers (Hu et al. 2021).
 #pragma once
 #include "sinter/kernels/dropout.hpp"
+#include "sinter/layer/frozen_linear.hpp"
 #include "sinter/layer/init.hpp"
-#include "sinter/layer/linear.hpp"
 #include "sinter/layer/lora_options.hpp"
 
 namespace sinter {
 
 namespace detail {
 
-/// The linear layer L with an adapter.
-template <class L, LoraOptions O>
+/// The linear layer L with an adapter. ElementBytes: size of the compute type.
+template <class L, LoraOptions O, int ElementBytes>
 struct LoraOf;
+
+/// The layer that stands for L where its parameters are not trained, and no adapter is beside them: L
+/// itself if it is no linear layer.
+template <class L, LoraBase Base, int ElementBytes>
+struct FrozenOf : std::type_identity<L> {};
+template <int In, int Out, LinearOptions O, LoraBase Base, int ElementBytes>
+struct FrozenOf<Linear<In, Out, O>, Base, ElementBytes>
+    : std::type_identity<FrozenLinear<In, Out, O, Base, ElementBytes>> {};
 
 /// y = x W + b + s B(A(dropout(x))), where W and b are those of Linear<In, Out, O> and stay as they
 /// are. x: rows × In, y: rows × Out, A: rank × In, B: Out × rank, s: alpha / rank, or alpha / √rank.
 /// A starts as a torch.nn.Linear does, B with zeros.
-template <int In, int Out, LinearOptions O, LoraOptions Adapter>
-struct LoraOf<Linear<In, Out, O>, Adapter> {
-  using Base = Linear<In, Out, O>;
+template <int In, int Out, LinearOptions O, LoraOptions Adapter, int ElementBytes>
+struct LoraOf<Linear<In, Out, O>, Adapter, ElementBytes> {
+  using Base = FrozenLinear<In, Out, O, Adapter.base, ElementBytes>;
   static constexpr int rank = Adapter.rank;
   static constexpr float probability = float(Adapter.dropout);
   static constexpr double factor =
@@ -58,20 +66,21 @@ struct LoraOf<Linear<In, Out, O>, Adapter> {
   };
   static constexpr Params<Param> params = ParamsOf<O.has_bias>::all;
   static constexpr Saved<Keep, Keep> saved{Keep::input(), Keep::own(rank)};
-  static constexpr bool fan_in_fan_out = Base::as_is;
+  static constexpr bool fan_in_fan_out = Base::Plain::as_is;
   static constexpr std::int64_t untrained_flops = Base::flops(0);
   static constexpr std::int64_t flops(std::int64_t) {
     return untrained_flops + std::int64_t(2) * rank * (In + Out);
   }
-  /// The gradient of `inner`, and with dropout a tensor as wide as x.
+  /// The gradient of `inner`, with dropout a tensor as wide as x, and what the base needs.
+  template <class P>
   static constexpr std::int64_t scratch(std::int64_t rows) {
-    return inner_elements(rows) + (probability > 0 ? rows * In : 0);
+    return own_scratch(rows) + Base::template scratch<P>(rows);
   }
 
   static void forward(auto& c) {
     auto y = c.y();
     auto inner = c.saved.inner;
-    Base::product(c, c.x(), y);
+    Base::product(c, c.x(), y, scratch_of_base(c, y.rows));
     kernel::matmul(c.stream(), dropped(c, c.x()), transposed(c.weights.a), inner);
     multiply(c, inner);
     y.add = true;
@@ -85,7 +94,7 @@ struct LoraOf<Linear<In, Out, O>, Adapter> {
     multiply(c, d_inner);
     kernel::matmul(c.stream(), transposed(d_inner), dropped(c, c.saved.x), c.gradients.a);
     if (!dx) return;
-    Base::operand_gradient(c, dy, dx);
+    Base::operand_gradient(c, dy, dx, scratch_of_base(c, dy.rows));
     dx.add = true;
     if (drops(c)) {
       const Tensor wide(in_scratch(c, inner_elements(dy.rows)), dy.rows, In);
@@ -101,6 +110,11 @@ struct LoraOf<Linear<In, Out, O>, Adapter> {
   static constexpr std::int64_t inner_elements(std::int64_t rows) {
     return (rows * rank + 15) / 16 * 16;
   }
+  /// Elements of scratch before that of the base, which begins at 64 bytes.
+  static constexpr std::int64_t own_scratch(std::int64_t rows) {
+    return inner_elements(rows) + (probability > 0 ? (rows * In + 15) / 16 * 16 : 0);
+  }
+  static auto* scratch_of_base(auto& c, int rows) { return c.scratch() + own_scratch(rows); }
   static bool drops(auto& c) { return probability > 0 && c.training(); }
   /// Scratch from an element on. Activations are not larger than statistics.
   template <class L, class P>

@@ -78,6 +78,24 @@ SINTER_MODEL_RULE(
     "weights). Why: these keep what is trained elsewhere, and Lora trains so little that nothing "
     "is saved. Fix: stage 2, or leave the policy out.");
 
+template <LoraOptions O>
+SINTER_RULE(LoraBaseIsRead,
+            (O.base != LoraBase::bf16 || std::is_same_v<typename R::precision::compute, BFloat16>),
+            "Lora: its base is in bf16, and layers read another type. Why: bf16 is kept as it is "
+            "read, and products have operands of one type. Fix: the precision Bf16, or "
+            ".base = LoraBase::int8, which each precision reads.");
+template <LoraOptions O>
+SINTER_RULE(LoraInt8OnHost, (O.base != LoraBase::int8 || R::device::on_host),
+            "Lora: its base is in int8, and the recipe's device is a card. Why: what makes numbers "
+            "of int8 is written for the processor alone. Fix: .base = LoraBase::bf16 with Bf16, or "
+            "train on Cpu.");
+template <LoraOptions O>
+SINTER_MODEL_RULE(
+    LoraInt8IsWhole, (O.base != LoraBase::int8 || model.shards == 1),
+    "Lora: its base is in int8, and a policy divides state among ranks (Zero). Why: "
+    "ranks then write checkpoints together, and blocks of int8 are not cut. Fix: Ddp, "
+    "or .base = LoraBase::bf16 with Bf16; adapters have little state to divide.");
+
 }  // namespace detail
 
 /// Trains adapters of linear layers in place of their weights:
@@ -85,22 +103,35 @@ SINTER_MODEL_RULE(
 /// Each targeted layer adds s B(A(dropout(x))) to its result, with s = alpha / rank. Only A and B are
 /// trained, and what ModulesToSave names; all else has no gradient and no state. Names that match
 /// nothing, or a target that is no Linear, do not compile.
+///
+/// `base` says how all else is kept. LoraBase::bf16 takes 2 bytes a number, and has the bits of
+/// LoraBase::full, which takes 6 with Bf16. With LoraBase::int8 a weight of a Linear takes 34 / 32 bytes,
+/// if its input's width is a multiple of 32. It is rounded when it is loaded. So training, evaluation,
+/// checkpoints and exports have the rounded values.
 template <LoraOptions O, class Which = Targets<>, class Whole = ModulesToSave<>>
 struct Lora {
   using slot = slot::lora;
   using Options = LoraOptions;
-  using rules = RuleList<detail::LoraIsMadeOfNames<Which, Whole>, detail::LoraHasTargets<Which>,
-                         detail::LoraFreezesAll>;
-  using model_rules = RuleList<detail::LoraReadsWeightsInPlace>;
+  using rules =
+      RuleList<detail::LoraIsMadeOfNames<Which, Whole>, detail::LoraHasTargets<Which>,
+               detail::LoraFreezesAll, detail::LoraBaseIsRead<O>, detail::LoraInt8OnHost<O>>;
+  using model_rules = RuleList<detail::LoraReadsWeightsInPlace, detail::LoraInt8IsWhole<O>>;
   static constexpr Options options = O;
 
   /// What the tracer and the planner ask for (hook::HasAdapter).
   struct adapter {
     static constexpr auto targets = detail::names_in<Which>();  ///< layers with an adapter
     static constexpr auto saved = detail::names_in<Whole>();    ///< layers that are trained whole
-    /// The layer L with an adapter.
-    template <class L>
-    using Of = detail::LoraOf<L, O>;
+    /// True if what is not trained has no master weights.
+    static constexpr bool without_masters = O.base != LoraBase::full;
+    /// True if some of it is to be in int8.
+    static constexpr bool in_int8 = O.base == LoraBase::int8;
+    /// The layer L with an adapter. ElementBytes: size of the compute type.
+    template <class L, int ElementBytes>
+    using Of = detail::LoraOf<L, O, ElementBytes>;
+    /// The layer that stands for L where it is not trained.
+    template <class L, int ElementBytes>
+    using Frozen = typename detail::FrozenOf<L, O.base, ElementBytes>::type;
   };
 
   /// The names, separated by commas.

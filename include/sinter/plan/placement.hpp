@@ -58,6 +58,7 @@ constexpr std::int64_t flat_bytes(const Model& model, Space space) {
   if (space == Space::running) return aligned(model.running * model.sizes.of(Type::master));
   if (space == Space::decision) return aligned(sizeof(kernel::Decision));
   if (space == Space::cache) return model.cache_before(model.count());
+  if (space == Space::frozen) return aligned(model.frozen * model.sizes.of(Type::compute));
   const bool whole = space == Space::master || space == Space::weights;
   const std::int64_t elements = whole ? model.master_elements() : model.elements();
   return aligned(model.held_at(space, elements) * model.sizes.of(type_of(model, space)));
@@ -133,6 +134,7 @@ class Placer {
   }
   constexpr void add_persistent() {
     add_flat(Space::master);
+    if (model.keeps_frozen_apart()) add_flat(Space::frozen);
     if (model.keeps_copy()) add_flat(Space::weights);
     if (model.has(Space::gradient)) add_flat(Space::gradient);
     if (model.running > 0 && model.has(Space::running)) add_flat(Space::running);

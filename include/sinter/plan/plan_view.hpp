@@ -18,7 +18,7 @@ struct PlacementView {
 
 /// The bytes of the arena by purpose.
 struct Memory {
-  std::int64_t parameters = 0;   ///< master weights
+  std::int64_t parameters = 0;   ///< master weights, and what is not trained
   std::int64_t weights = 0;      ///< the copy that layers read, if it lives through all steps
   std::int64_t gradients = 0;    ///< gradients of all parameters
   std::int64_t running = 0;      ///< running values of a step; the kept ones count as parameters
@@ -44,7 +44,7 @@ constexpr Memory memory_of(const Model& model, const PlacementView& training, st
   for (const Buffer& b : training.buffers) {
     if (b.opened_by >= 0 || b.space == Space::workspace || b.space == Space::decision) continue;
     named += b.bytes;
-    if (b.space == Space::master) m.parameters += b.bytes;
+    if (b.space == Space::master || b.space == Space::frozen) m.parameters += b.bytes;
     if (b.space == Space::weights) m.weights += b.bytes;
     if (b.space == Space::gradient) m.gradients += b.bytes;
     if (b.space == Space::running) m.running += b.bytes;

@@ -83,11 +83,18 @@ template <class P>
 concept HasAdapter = requires {
   { *P::adapter::targets.begin() } -> std::convertible_to<const char*>;
   P::adapter::saved.size();
+  { P::adapter::without_masters } -> std::convertible_to<bool>;
+  { P::adapter::in_int8 } -> std::convertible_to<bool>;
 };
-/// `adapter` is a type with the arrays `targets` and `saved` of patterns for names of layers, and with
-/// Of<L>, the layer L with an adapter. Layers that match `targets` get one; those that match `saved`
-/// are trained whole; all other parameters stay.
-SINTER_HOOK(adapter, HasAdapter<P>, "struct adapter {...}, with targets, saved and Of<L>");
+/// `adapter` is a type with the arrays `targets` and `saved` of patterns for names of layers. Layers that
+/// match `targets` get an adapter; those that match `saved` are trained whole; all other parameters stay.
+/// It also has, where B is the size of the compute type,
+///   Of<L, B>         the layer L with an adapter
+///   Frozen<L, B>     the layer that stands for L where it stays: L, or one with the same parameters
+///   without_masters  true if what stays is kept in the compute type alone
+///   in_int8          true if some of what stays is to be stored in int8
+SINTER_HOOK(adapter, HasAdapter<P>,
+            "struct adapter {...}, with targets, saved, without_masters, in_int8, Of and Frozen");
 template <class P>
 concept HasParameterGroups = requires {
   { *P::parameter_groups.begin() } -> std::convertible_to<ParameterGroup>;

@@ -26,8 +26,9 @@ enum class Space : std::uint8_t {
   kept,       // running values of a unit after the last step that was applied
   running,    // running values of a unit in the current step
   decision,   // what the current step has measured, and what follows from it (kernel::Decision)
-  cache,  // what layers keep of earlier rows of texts (Layer::cached), where texts are continued
-  region  // state of policies (Model::regions): this and all later numbers, see region()
+  cache,   // what layers keep of earlier rows of texts (Layer::cached), where texts are continued
+  frozen,  // parameters that are not trained, as layers read them, if they have no master weights
+  region   // state of policies (Model::regions): this and all later numbers, see region()
 };
 /// The space of region number `number` of Model::regions.
 constexpr Space region(int number) { return Space(int(Space::region) + number); }
@@ -125,8 +126,9 @@ using Program = std::vector<Instruction>;
 namespace detail {
 /// Printed names of spaces, by Space. All regions are "state".
 inline constexpr const char* space_names[]{
-    "input",   "starts", "master",    "weights", "gradient", "value",    "d(value)", "d(weights)",
-    "fetched", "saved",  "workspace", "kept",    "running",  "decision", "cache",    "state"};
+    "input",    "starts",     "master",  "weights", "gradient",  "value",
+    "d(value)", "d(weights)", "fetched", "saved",   "workspace", "kept",
+    "running",  "decision",   "cache",   "frozen",  "state"};
 
 /// Phase p as a bit of Kind::phases.
 constexpr std::uint8_t calls_of(Phase p) { return std::uint8_t(1 << int(p)); }

@@ -60,7 +60,7 @@ inline constexpr int root_rank = 0;
 /// A traced graph with the plans of its units. Master weights, gradients and regions are flat: first
 /// all decayed parameters, then all undecayed ones, both with the units in `order`. In the master
 /// weights and their copy the frozen units follow, with what stays in the other units, and then the
-/// running values of these.
+/// running values of these. With a space `frozen`, what stays is there instead.
 struct Model {
   std::span<const detail::Node> nodes;          ///< Graph::nodes
   std::span<const detail::Local> locals;        ///< Graph::locals
@@ -131,7 +131,9 @@ struct Model {
   constexpr bool has(Space space) const {
     return spaces[std::size_t(space)].lies != detail::Lies::nowhere;
   }
-  /// The space in which layers read weights: a copy, or the master weights themselves.
+  /// True if parameters that are not trained have no master weights: layers read them in `frozen`.
+  constexpr bool keeps_frozen_apart() const { return has(Space::frozen); }
+  /// The space in which layers read weights that are trained: a copy, or the master weights themselves.
   constexpr Space weights() const { return has(Space::weights) ? Space::weights : Space::master; }
   /// The space to which backward adds gradients of parameters: `gradient`, which the update uses,
   /// or `d_weights` of the current micro-batch, whose sums over the ranks are then added to
@@ -217,11 +219,14 @@ struct Model {
   }
   /// Where a rank stores an element, or the end, of a flat space, in the arena or outside of it.
   /// requires  if the space is split, the element begins a unit's part, is not trained, or is one
-  ///           that the rank owns
+  ///           that the rank owns; the space has such an element
   constexpr std::int64_t held_at(Space space, std::int64_t element) const {
+    if (space == Space::frozen) return element - elements();
     if (element >= elements()) {
       const bool are_elsewhere = space == Space::master && is_offloaded(space);
-      return element - elements() + (are_elsewhere ? 0 : held_elements(space));
+      const bool is_behind = element >= elements() + frozen;
+      const std::int64_t apart = is_behind && keeps_frozen_apart() ? frozen : 0;
+      return element - elements() - apart + (are_elsewhere ? 0 : held_elements(space));
     }
     if (!splits(space)) return element;
     if (owned.empty()) return element / shards;

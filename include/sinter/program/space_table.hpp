@@ -68,6 +68,7 @@ struct StateModes {
   bool fetches_weights = false;   ///< true if layers read a temporary copy of the weights
   bool offloads_masters = false;  ///< true if master weights lie outside of the arena
   bool splits_gradients = false;  ///< true if a rank stores only its shards of gradients
+  bool frozen_apart = false;      ///< true if what is not trained has no master weights
   /// What a rank has of spaces that only the update needs: `whole`, `shards` or `at_root`.
   Holds shared = Holds::whole;
 };
@@ -88,6 +89,7 @@ constexpr SpaceTable space_table(const StateModes& modes = {}) {
   set(Space::gradient, Lies::arena, is_shard ? Holds::current : modes.shared);
   if (!modes.splits_gradients) set(Space::d_weights, Lies::nowhere);
   set(Space::cache, Lies::nowhere);
+  set(Space::frozen, modes.frozen_apart ? Lies::arena : Lies::nowhere);
   for (const Space space : {Space::kept, Space::running, Space::decision}) set(space, Lies::arena);
   return table;
 }

@@ -53,11 +53,11 @@ class Adapting {
                     std::ranges::all_of(fates, [](Fate f) { return f == Fate::stays; });
       unit.block = block_with(unit.block, std::move(fates));
     }
-    for (const Variant& variant : variants)
-      if (std::ranges::any_of(variant.fates, [](Fate f) { return f != Fate::stays; }))
-        apply(variant);
+    for (const Variant& variant : variants) apply(variant);
   }
-  /// Notes a fault for a pattern that matches nothing, and for units that cannot be frozen in part.
+  /// Notes a fault for a pattern that matches nothing, for units that cannot be frozen in part, and for
+  /// what cannot be stored as the adapter says.
+  template <class Adapter>
   constexpr void check() const {
     for (std::size_t k = 0; k < targets.size(); ++k)
       if (!used_targets[k]) graph.fault.note_name("what is to be adapted is not there", targets[k]);
@@ -69,9 +69,12 @@ class Adapting {
       const Block& block = graph.blocks[unit.block];
       bool unplanned = block.running > 0;
       for (int n = 0; n < block.nodes; ++n) unplanned |= node(block, n).layer->unplanned;
-      if (block.fixed > 0 && unplanned)
+      const bool loses_masters = Adapter::without_masters && unit.frozen && block.running > 0;
+      if ((block.fixed > 0 && unplanned) || loses_masters)
         graph.fault.note_name("running values beside an adapter", unit.name);
     }
+    if (Adapter::in_int8 && !has_int8())
+      graph.fault.note_name("no weight can be stored in int8", "");
   }
 
  private:
@@ -133,15 +136,25 @@ class Adapting {
     graph.blocks.push_back(copy);
     return int(graph.blocks.size()) - 1;
   }
-  /// Exchanges the layers of a block, and lays its parameters out anew.
+  constexpr bool has_int8() const {
+    return std::ranges::any_of(graph.nodes, [](const Node& n) {
+      return n.layer->param_count > 0 &&
+             std::ranges::any_of(n.layer->params, [](const Param& p) { return bool(p.int8); });
+    });
+  }
+  /// Exchanges the layers of a block, and lays its parameters out anew. A unit that is frozen whole has
+  /// no parameters apart.
   constexpr void apply(const Variant& variant) {
     Block& block = graph.blocks[variant.block];
+    const bool in_part =
+        std::ranges::any_of(variant.fates, [](Fate f) { return f != Fate::stays; });
     block.decayed = block.undecayed = block.running = block.fixed = block.parameters = 0;
     for (int k = 0; k < block.nodes; ++k) {
       Node& n = graph.nodes[block.first_node + k];
       const Fate fate = variant.fates[std::size_t(k)];
       if (fate == Fate::adapted) n.layer = n.adapted;
-      n.frozen = fate != Fate::trained;
+      if (fate == Fate::stays && !n.tied) n.layer = n.frozen_layer;
+      n.frozen = in_part && fate != Fate::trained;
       n.first_offset = lay_out(graph, block, n);
     }
   }
@@ -153,7 +166,7 @@ template <class Adapter>
 constexpr void adapt(Graph& graph, bool checked) {
   Adapting adapting(graph, Adapter::targets, Adapter::saved);
   adapting.all_units();
-  if (checked && !graph.fault.what) adapting.check();
+  if (checked && !graph.fault.what) adapting.check<Adapter>();
 }
 
 }  // namespace sinter::detail

@@ -10,7 +10,7 @@ namespace sinter::detail {
 /// The model with its weights alone in memory, and a cache if `caches`: no gradients, no state. Weights
 /// have the type that layers read, without masters of another one.
 constexpr Model only_weights(Model model, bool caches) {
-  model.spaces = space_table();
+  model.spaces = space_table({.frozen_apart = model.keeps_frozen_apart()});
   for (const Space space : {Space::gradient, Space::running})
     model.spaces[std::size_t(space)] = {Lies::nowhere};
   if (caches) model.spaces[std::size_t(Space::cache)] = {Lies::arena};

@@ -55,6 +55,14 @@ constexpr bool offloads_weights() {
   for_each_policy(typename R::all{}, [&]<class P>(P*) { any |= hook::offloads_weights<P>; });
   return any;
 }
+/// True if parameters of a recipe that are not trained have no master weights.
+template <class R>
+constexpr bool keeps_frozen_apart() {
+  bool any = false;
+  for_each_policy(typename R::all{},
+                  [&]<hook::HasAdapter P>(P*) { any |= P::adapter::without_masters; });
+  return any;
+}
 /// Where the policies of a recipe put its state.
 template <class R, bool Copies>
 constexpr StateModes state_modes() {
@@ -64,6 +72,7 @@ constexpr StateModes state_modes() {
           .fetches_weights = offloads_weights<R>() || (splits && hook::splits_weights<Parallel>),
           .offloads_masters = offloads_weights<R>(),
           .splits_gradients = splits && hook::splits_gradients<Parallel>,
+          .frozen_apart = keeps_frozen_apart<R>(),
           .shared = shared_of<R>()};
 }
 /// True if regions of the policy P of the recipe R may be split over ranks, as P works on any slice

@@ -120,7 +120,9 @@ class ParameterStore {
   /// Makes the copy of the weights from the master weights, if there is a copy. Must be called
   /// after master weights change other than by a step or write().
   /// requires  master weights are not split
-  void cast_weights() { cast_weights({0, model_.master_elements()}); }
+  void cast_weights() {
+    cast_weights({0, model_.held_at(Space::master, model_.master_elements())});
+  }
   /// Converts `size` master weights to weights as layers read them.
   void make_weights(const std::byte* masters, std::byte* to, std::int64_t size);
 
@@ -150,6 +152,11 @@ class ParameterStore {
   /// throws    Error, for a buffer that is read as elements of another type
   [[noreturn]] static void refuse(const FlatBuffer&, Element);
   std::byte* start(Space space) const { return flat_[std::size_t(space)].data; }
+  /// The space that has a parameter's values of `space`: `frozen` if the parameter has no masters.
+  Space home(Space space, const Parameter& parameter) const {
+    const bool apart = parameter.frozen && !parameter.running && model_.keeps_frozen_apart();
+    return space == Space::master && apart ? Space::frozen : space;
+  }
   /// Offset in bytes of a parameter's values in a space that is not split.
   std::int64_t place_in(Space space, const Parameter& parameter) const;
   void each_resident(Space space, const Parameter& parameter, FlatSlice range, bool writes,

@@ -32,7 +32,8 @@ struct CheckpointContent {
   static constexpr const char* config_file = "config.json";
 
   std::vector<TensorView> weights, state;  ///< content of the first two files
-  std::shared_ptr<const void> owner;  ///< owner of the viewed memory, if it is the content's own
+  std::shared_ptr<const void> owner;   ///< owner of the viewed memory, if it is the content's own
+  std::shared_ptr<const void> copies;  ///< owner of what is viewed beside the trainer's memory
   std::string config;  ///< Hugging Face's config.json; empty if it does not have the architecture
 
   /// Writes the files.

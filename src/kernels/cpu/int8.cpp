@@ -179,6 +179,22 @@ void put_tile(const float* sums, int rows, Tensor<const T> bias, int column, int
   }
 }
 
+/// Writes group g of the tile whose first row is `row` to its place in y.
+template <class T>
+void put_group(const Int8Matrix<const std::byte>& w, int row, int g, Tensor<T> y) {
+  const std::byte* const at = w.at(row, g);
+  const auto* const scales = reinterpret_cast<const Float16*>(at);
+  const auto* const numbers = reinterpret_cast<const std::uint8_t*>(at + 2 * int8_tile);
+  const int rows = std::min(int8_tile, w.rows - row);
+  for (int r = 0; r < rows; ++r) {
+    const float scale = float(scales[r]);
+    T* const to = y.data + std::int64_t(row + r) * y.columns + std::int64_t(g) * w.group;
+    for (int k = 0; k < w.group; k += 4)
+      for (int i = 0; i < 4; ++i)
+        to[k + i] = T(scale * float(int(numbers[k * int8_tile + r * 4 + i]) - 128));
+  }
+}
+
 }  // namespace
 
 void int8_tile_product(const Int8Rows& x, const std::byte* tile, float* sums) {
@@ -207,6 +223,17 @@ void int8_matmul(Stream& stream, Input<T> x, Int8Matrix<const std::byte> w, Inpu
 }
 
 template <class T>
+void int8_values(Stream& stream, Int8Matrix<const std::byte> w, Tensor<T> y) {
+  assert(y.rows == w.rows && y.columns == w.columns);
+  const int tiles = (w.rows + int8_tile - 1) / int8_tile;
+  split(stream, tiles, std::int64_t(w.columns) * int8_tile, 1,
+        [&](std::int64_t begin, std::int64_t end) {
+          for (int t = int(begin); t < int(end); ++t)
+            for (int g = 0; g < w.groups(); ++g) put_group(w, t * int8_tile, g, y);
+        });
+}
+
+template <class T>
 void int8_embedding(Stream& stream, Input<std::int32_t> ids, Int8Matrix<const std::byte> w,
                     Tensor<T> y) {
   split(stream, y.rows, y.columns, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -221,6 +248,7 @@ void int8_embedding(Stream& stream, Input<std::int32_t> ids, Int8Matrix<const st
                                Tensor<Y>, std::byte*);
 #define SINTER_INSTANTIATE(T)                                                             \
   SINTER_INSTANTIATE_PRODUCT(T, T)                                                        \
+  template void int8_values(Stream&, Int8Matrix<const std::byte>, Tensor<T>);             \
   template void int8_embedding(Stream&, Input<std::int32_t>, Int8Matrix<const std::byte>, \
                                Tensor<T>);
 SINTER_EACH_ELEMENT(SINTER_INSTANTIATE)

@@ -259,6 +259,21 @@ TEST_CASE("numbers too small for a scale are zeros in a product") {
   });
 }
 
+TEST_CASE_TEMPLATE("all numbers of a matrix in int8 are those that are stored", T, float, double,
+                   BFloat16, Float16) {
+  for (const auto& [rows, columns, group] :
+       {std::array{37, 96, 32}, std::array{16, 64, 64}, std::array{3, 128, 128}}) {
+    Stored w(rows, columns, group);
+    const Floats all = w.unpacked();
+    const auto values = same_on_all_threads([&](Stream& stream) {
+      std::vector<T> y(all.size(), T(NAN));
+      kernel::int8_values<T>(stream, w.read(), tensor(y, rows, columns));
+      return y;
+    });
+    for (std::size_t k = 0; k < all.size(); ++k) CHECK(double(values[k]) == double(T(all[k])));
+  }
+}
+
 TEST_CASE_TEMPLATE("an embedding in int8 gives the rows that are stored", T, float, double,
                    BFloat16) {
   Stored w(21, 64, 32);
