@@ -11,12 +11,17 @@
 namespace sinter::detail {
 namespace {
 
-/// A text that may become a result.
+/// A text that may become a result. Its memory is reused for others.
 struct Hypothesis {
-  std::vector<std::int32_t> tokens;  // the prompt's, and those that were written
+  std::vector<std::int32_t> tokens{};  // the prompt's, and those that were written
   std::vector<double> log_probabilities{};
   double score = 0;  // the sum of the tokens' scores; of one that ended, divided by the penalty
   GenerationEnd end = GenerationEnd::cancelled;
+
+  void reserve(std::size_t prompt, std::size_t written) {
+    tokens.reserve(prompt + written);
+    log_probabilities.reserve(written);
+  }
 };
 
 /// A token that may follow a hypothesis.
@@ -41,38 +46,52 @@ class BeamRows final : public RequestRows {
         prompt_(continued(begun_.request.prompt).size()),
         wanted_(std::max<std::size_t>(2, 1 + begun_.ends.size()) * beams()) {
     options_.seed = stream_seed(options_.seed, begun_.draws, 0);
-    running_.push_back({continued(begun_.request.prompt)});
+    const auto soon = std::size_t(std::min<std::int64_t>(begun_.request.tokens, 256));
+    for (auto* texts : {&running_, &children_, &finished_}) {
+      texts->resize(beams());
+      for (Hypothesis& text : *texts) text.reserve(prompt_, soon);
+    }
+    followed_.reserve(prompt_, soon);
+    running_[0].tokens = continued(begun_.request.prompt);
+    // Of draws there are as many as rules leave, which differs from token to token.
+    const std::size_t enough = draws() ? std::max<std::size_t>(wanted_, 4096) : wanted_;
+    candidates_.reserve(enough);
+    weights_.reserve(enough);
+    drawn_.reserve(wanted_);
+    totals_.reserve(beams());
   }
 
-  int rows() const override { return int(running_.size()); }
+  int rows() const override { return int(runs_); }
 
   bool step(DecodingBatch& batch, int first, NextRows& next) override {
     find_candidates(batch, first);
-    std::vector<Hypothesis> running;
+    std::size_t children = 0;
+    next_.clear();
     for (std::size_t place = 0; place < candidates_.size(); ++place) {
+      // The others are there so that as many hypotheses go on as there are beams.
+      if (place >= beams() && children == beams()) break;
       const Candidate& candidate = candidates_[place];
-      Hypothesis text = followed(batch, first, candidate);
-      if (const auto end = end_of(text)) {
-        // The others are there so that as many hypotheses go on as there are beams.
-        if (place < beams()) finish(std::move(text), *end);
-      } else if (running.size() < beams()) {
-        running.push_back(std::move(text));
+      follow(batch, first, candidate);
+      if (const auto end = end_of(followed_)) {
+        if (place < beams()) finish(followed_, *end);
+      } else if (children < beams()) {
+        std::swap(children_[children++], followed_);
         next_.add(first + candidate.parent, candidate.token);
       }
     }
-    running_ = std::move(running);
+    running_.swap(children_);
+    runs_ = children;
     ++written_;
-    if (!running_.empty() && is_decided()) running_.clear();
-    for (std::size_t k = 0; k < running_.size(); ++k) next.add(next_.parents[k], next_.tokens[k]);
-    next_ = {};
+    if (runs_ > 0 && is_decided()) runs_ = 0;
+    for (std::size_t k = 0; k < runs_; ++k) next.add(next_.parents[k], next_.tokens[k]);
     return true;
   }
 
   std::vector<GeneratedText> results() override {
-    for (Hypothesis& text : running_) finish(std::move(text), GenerationEnd::cancelled);
-    running_.clear();
+    for (std::size_t k = 0; k < runs_; ++k) finish(running_[k], GenerationEnd::cancelled);
+    runs_ = 0;
     std::vector<GeneratedText> results;
-    for (Hypothesis& text : finished_) {
+    for (Hypothesis& text : std::span(finished_).first(ended_)) {
       if (results.size() == std::size_t(begun_.request.results)) break;
       const bool has_end = text.end == GenerationEnd::end_of_text;
       results.push_back(
@@ -104,16 +123,16 @@ class BeamRows final : public RequestRows {
     const GenerationRequest& request = begun_.request;
     apply_rules(scores_,
                 {text.tokens, prompt_, request.tokens, begun_.ends, source_of(request.prompt)},
-                options_);
+                options_, memory_);
     if (!draws()) return;
     const bool keeps_all = options_.top_k == 0 && options_.top_p == 1 && options_.min_p == 0 &&
                            options_.typical_p == 1;
     if (!keeps_all && std::ranges::any_of(scores_, [](float s) { return std::isfinite(s); })) {
       const std::size_t least = std::max<std::size_t>(2, 1 + begun_.ends.size());
-      std::vector<float> kept(scores_.size(), -HUGE_VALF);
-      for (int token : kept_tokens(scores_, options_, least))
-        kept[std::size_t(token)] = scores_[std::size_t(token)];
-      scores_.swap(kept);
+      kept_.assign(scores_.size(), -HUGE_VALF);
+      for (const int token : kept_tokens(scores_, options_, least, memory_))
+        kept_[std::size_t(token)] = scores_[std::size_t(token)];
+      scores_.swap(kept_);
     }
     for (float& score : scores_) score = float(score / options_.temperature);
   }
@@ -130,16 +149,30 @@ class BeamRows final : public RequestRows {
       const Hypothesis& text = running_[std::size_t(parent)];
       totals_.push_back(log_sum_exp(logits));
       score_tokens(text, logits, float(totals_.back()));
-      for (std::size_t token = 0; token < scores_.size(); ++token) {
-        const double score = text.score + scores_[token];
-        if (score >= least_ && std::isfinite(score))
-          keep_candidate({score, parent, std::int32_t(token)});
-      }
+      add_candidates(text, parent);
     }
-    if (candidates_.empty() && finished_.empty())
+    if (candidates_.empty() && ended_ == 0)
       throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
     if (draws()) draw_candidates();
     std::ranges::sort(candidates_, is_better);
+  }
+
+  /// Adds what may follow a hypothesis by scores_, as far as it is wanted.
+  void add_candidates(const Hypothesis& text, int parent) {
+    const auto tokens = std::int64_t(scores_.size());
+    const auto next = [&](std::int64_t from) {
+      return draws() ? from : kernel::find_at_least(scores_.data(), from, tokens, bound_of(text));
+    };
+    for (std::int64_t token = next(0); token < tokens; token = next(token + 1)) {
+      const double score = text.score + scores_[std::size_t(token)];
+      if (score >= least_ && std::isfinite(score))
+        keep_candidate({score, parent, std::int32_t(token)});
+    }
+  }
+
+  /// A score of a token below which no candidate of a hypothesis is wanted.
+  float bound_of(const Hypothesis& text) const {
+    return std::nextafter(float(least_ - text.score), -HUGE_VALF);
   }
 
   /// Adds a candidate, if it is among the best that are wanted; where they are drawn, in any case. Of
@@ -161,10 +194,11 @@ class BeamRows final : public RequestRows {
   void draw_candidates() {
     if (candidates_.size() <= wanted_) return;
     const double top = std::ranges::min_element(candidates_, is_better)->score;
-    std::vector<double> weights;
+    std::vector<double>& weights = weights_;
+    weights.clear();
     for (const Candidate& candidate : candidates_)
       weights.push_back(std::exp(candidate.score - top));
-    std::vector<Candidate> drawn;
+    drawn_.clear();
     for (std::size_t k = 0; k < wanted_; ++k) {
       double total = 0;
       for (double weight : weights) total += weight;
@@ -177,19 +211,19 @@ class BeamRows final : public RequestRows {
         up_to += weights[at];
         if (weights[at] > 0) chosen = at;
       }
-      drawn.push_back(candidates_[chosen]);
+      drawn_.push_back(candidates_[chosen]);
       weights[chosen] = 0;
     }
-    candidates_ = std::move(drawn);
+    candidates_.assign(drawn_.begin(), drawn_.end());
   }
 
-  Hypothesis followed(DecodingBatch& batch, int first, const Candidate& candidate) const {
-    Hypothesis text = running_[std::size_t(candidate.parent)];
-    text.tokens.push_back(candidate.token);
-    text.score = candidate.score;
+  /// Sets followed_ to a hypothesis and the token behind it.
+  void follow(DecodingBatch& batch, int first, const Candidate& candidate) {
+    followed_ = running_[std::size_t(candidate.parent)];  // into the memory that it has
+    followed_.tokens.push_back(candidate.token);
+    followed_.score = candidate.score;
     const float logit = batch.logits(first + candidate.parent)[std::size_t(candidate.token)];
-    text.log_probabilities.push_back(logit - totals_[std::size_t(candidate.parent)]);
-    return text;
+    followed_.log_probabilities.push_back(logit - totals_[std::size_t(candidate.parent)]);
   }
 
   /// Why a text ends with its last token, if it does.
@@ -201,20 +235,24 @@ class BeamRows final : public RequestRows {
     return std::nullopt;
   }
 
-  /// Adds a text to those that ended, of which the best are kept, as many as beams.
-  void finish(Hypothesis text, GenerationEnd end) {
+  /// Takes a text into those that ended, of which the best are kept, as many as beams. The text is
+  /// no longer of use.
+  void finish(Hypothesis& text, GenerationEnd end) {
     text.end = end;
     if (const std::size_t written = text.tokens.size() - prompt_; written > 0)
       text.score /= divisor(double(written));
+    const auto ended = std::span(finished_).first(ended_);
     const auto place =
-        std::ranges::upper_bound(finished_, text.score, std::greater(), &Hypothesis::score);
-    finished_.insert(place, std::move(text));
-    if (finished_.size() > beams()) finished_.pop_back();
+        std::ranges::upper_bound(ended, text.score, std::greater(), &Hypothesis::score) -
+        ended.begin();
+    if (place == std::ptrdiff_t(beams())) return;
+    ended_ = std::min(ended_ + 1, beams());
+    for (auto k = std::size_t(place); k < ended_; ++k) std::swap(finished_[k], text);
   }
 
   /// True if what runs is not to become a result.
   bool is_decided() const {
-    if (finished_.size() < beams()) return false;
+    if (ended_ < beams()) return false;
     const BeamOptions& options = begun_.request.beams;
     if (options.early_stopping == BeamStopping::yes) return true;
     const bool by_longest = options.early_stopping == BeamStopping::never && options.exponent > 0 &&
@@ -228,13 +266,19 @@ class BeamRows final : public RequestRows {
   const std::size_t prompt_;  // tokens of the prompt
   // How many candidates are looked at: as many hypotheses as beams go on if all others end.
   const std::size_t wanted_;
-  std::vector<Hypothesis> running_, finished_;  // both best first
+  std::vector<Hypothesis> running_, finished_;  // of each the first count, best first
+  std::size_t runs_ = 1, ended_ = 0;            // these counts
   std::int64_t written_ = 0;
-  NextRows next_;
-  std::vector<Candidate> candidates_;
   double least_ = 0;  // candidates below it are not wanted
-  std::vector<float> scores_;
+  // What a token works with, kept so that it allocates nothing.
+  std::vector<Hypothesis> children_;
+  Hypothesis followed_;
+  NextRows next_;
+  std::vector<Candidate> candidates_, drawn_;
+  std::vector<float> scores_, kept_;
   std::vector<double> totals_;  // of each row, the logarithm of the sum of exponentials
+  std::vector<double> weights_;
+  SamplingMemory memory_;
 };
 
 }  // namespace

@@ -146,16 +146,20 @@ void GeneratorCore::make_children(std::span<const int> parents,
   b.children.assign(rows_.size(), 0);
   for (const int parent : parents) ++b.children[std::size_t(parent)];
   b.next.resize(parents.size());
+  const auto reserve = [&](Row& row, int kept) {
+    row.free.reserve(std::size_t(kept));
+    row.tokens.reserve(std::size_t(plan().context) + 1);
+    row.sources.reserve(std::size_t(plan().context));
+  };
   for (std::size_t k = 0; k < parents.size(); ++k) {
     Row &child = b.next[k], &parent = rows_[std::size_t(parents[k])];
+    reserve(child, parent.kept);
     if (--b.children[std::size_t(parents[k])] > 0) {
       child = parent;  // into the memory that it has
     } else {
       std::swap(child, parent);
+      reserve(child, child.kept);
     }
-    child.free.reserve(std::size_t(child.kept));
-    child.tokens.reserve(std::size_t(plan().context) + 1);
-    child.sources.reserve(std::size_t(plan().context));
   }
 }
 

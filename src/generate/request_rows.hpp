@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sinter/generate/texts.hpp"
+#include "sinter/kernels/logits.hpp"
 
 namespace sinter {
 class GeneratorCore;
@@ -20,6 +21,10 @@ struct NextRows {
   void add(int parent, std::int32_t token) {
     parents.push_back(parent);
     tokens.push_back(token);
+  }
+  void clear() {
+    parents.clear();
+    tokens.clear();
   }
   int count() const { return int(parents.size()); }
 };
@@ -63,6 +68,8 @@ std::vector<std::vector<GeneratedText>> generate_by_seeds(
     const GenerationHooks& hooks);
 
 /// The logarithm of the sum of exponentials.
-double log_sum_exp(std::span<const float> logits);
+inline double log_sum_exp(std::span<const float> logits) {
+  return kernel::log_sum_exp(logits.data(), std::ssize(logits));
+}
 
 }  // namespace sinter::detail

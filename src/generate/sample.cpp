@@ -8,6 +8,7 @@
 #include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
 #include "sinter/generate/sampling.hpp"
+#include "sinter/kernels/logits.hpp"
 #include "sinter/kernels/random.hpp"
 
 namespace sinter::detail {
@@ -109,6 +110,7 @@ const std::vector<std::size_t>& typical(Ranking& ranking, std::size_t count, dou
   std::ranges::sort(surprises);
   std::vector<std::size_t>& kept = memory.kept;
   kept.clear();
+  kept.reserve(ranking.size());
   double mass = 0, farthest = 0;
   for (const auto& [distance, rank] : surprises) {
     if (mass >= share && distance > farthest && kept.size() >= least) break;
@@ -121,14 +123,26 @@ const std::vector<std::size_t>& typical(Ranking& ranking, std::size_t count, dou
 }
 
 /// Returns the ranks that all rules leave, ascending.
-std::vector<std::size_t> ranks_kept(Ranking& ranking, const SamplingOptions& options,
-                                    std::size_t least) {
+const std::vector<std::size_t>& ranks_kept(Ranking& ranking, const SamplingOptions& options,
+                                           std::size_t least, SamplingMemory& memory) {
   const std::size_t count = likeliest(ranking, options, least);
-  SamplingMemory memory;
   if (options.typical_p < 1) return typical(ranking, count, options.typical_p, least, memory);
-  std::vector<std::size_t> ranks(count);
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
+  memory.kept.reserve(ranking.size());
+  memory.kept.resize(count);
+  std::iota(memory.kept.begin(), memory.kept.end(), 0);
+  return memory.kept;
+}
+
+/// Checks logits as check_logits() does, and returns the largest.
+float largest_checked(std::span<const float> logits) {
+  const auto [largest, is_fine] = kernel::logit_range(logits.data(), std::ssize(logits));
+  if (!is_fine)
+    throw NonFiniteError(
+        "The model's prediction is not finite. Its weights are bad; use another "
+        "checkpoint.");
+  if (largest == -std::numeric_limits<float>::infinity())
+    throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
+  return largest;
 }
 
 }  // namespace
@@ -142,37 +156,26 @@ std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64
   return Permutation::item_key(seed, request, result);
 }
 
-void check_logits(std::span<const float> logits) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  int any = 0, bad = 0;  // minus infinity is allowed, as it forbids a token
-  for (float logit : logits) {
-    any |= logit > -infinity;
-    bad |= !(logit < infinity);
-  }
-  if (bad)
-    throw NonFiniteError(
-        "The model's prediction is not finite. Its weights are bad; use another "
-        "checkpoint.");
-  if (!any)
-    throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
-}
+void check_logits(std::span<const float> logits) { (void)largest_checked(logits); }
 
-std::vector<int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
-                             std::size_t least) {
+std::span<const int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
+                                 std::size_t least, SamplingMemory& memory) {
   check_sampling(options, int(logits.size()));
   check_logits(logits);
-  std::vector<int> tokens, memory;
-  Ranking ranking(logits, options.temperature, memory);
-  for (std::size_t rank : ranks_kept(ranking, options, least))
-    tokens.push_back(ranking.token(rank));
-  return tokens;
+  Ranking ranking(logits, options.temperature, memory.ranking);
+  memory.tokens.clear();
+  memory.tokens.reserve(logits.size());
+  for (const std::size_t rank : ranks_kept(ranking, options, least, memory))
+    memory.tokens.push_back(ranking.token(rank));
+  return memory.tokens;
 }
 
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position,
            SamplingMemory& memory) {
   check_sampling(options, int(logits.size()));
-  check_logits(logits);
-  if (options.temperature == 0) return int(std::ranges::max_element(logits) - logits.begin());
+  const float largest = largest_checked(logits);
+  if (options.temperature == 0)
+    return int(kernel::find_at_least(logits.data(), 0, std::ssize(logits), largest));
   Ranking ranking(logits, options.temperature, memory.ranking);
   const std::size_t count = likeliest(ranking, options, 1);
   const double random = uniform_draw(options.seed, position);

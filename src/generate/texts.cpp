@@ -87,8 +87,7 @@ class Schedule {
 
   /// Writes a token of each text. Returns false if the caller cancels.
   bool step() {
-    next_.parents.clear();
-    next_.tokens.clear();
+    next_.clear();
     int first = 0;
     for (Active& active : active_) {
       const int rows = active.rows->rows();
@@ -171,13 +170,6 @@ void check_request(const GenerationRequest& request, int tokens) {
 
 bool Begun::is_end(std::int32_t token) const {
   return std::ranges::find(ends, token) != ends.end();
-}
-
-double log_sum_exp(std::span<const float> logits) {
-  const double top = *std::ranges::max_element(logits);
-  double sum = 0;
-  for (float logit : logits) sum += std::exp(logit - top);
-  return top + std::log(sum);
 }
 
 }  // namespace detail

@@ -86,7 +86,8 @@ struct SamplingMemory {
   std::vector<std::int32_t> sorted{};                       ///< tokens of a text
   std::vector<int> ranking{};                               ///< tokens, likelier ones first
   std::vector<std::pair<double, std::size_t>> surprises{};  ///< with the ranks of tokens
-  std::vector<std::size_t> kept{};                          ///< ranks that typical_p leaves
+  std::vector<std::size_t> kept{};                          ///< ranks that rules leave
+  std::vector<int> tokens{};                                ///< tokens that rules leave
 };
 
 /// Applies the rules that look back at the text to the logits of its next token.
@@ -104,10 +105,11 @@ void check_logits(std::span<const float> logits);
 
 /// The tokens that top_k, top_p, min_p and typical_p leave, likelier ones first; each rule leaves at
 /// least the `least` likeliest (or most typical), as transformers' min_tokens_to_keep.
+/// They lie in the memory.
 /// requires  the temperature is positive
 /// throws    what sample() throws
-std::vector<int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
-                             std::size_t least = 1);
+std::span<const int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
+                                 std::size_t least, SamplingMemory& memory);
 
 /// A random number of 53 bits in [0, 1), a pure function of its arguments.
 double uniform_draw(std::uint64_t seed, std::uint64_t position);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A token behind the first ones takes no memory, neither in a generator nor in the choice of the token.
+// A token behind the first ones takes no memory, neither in a generator nor in the choice of the token, by
+// beams or not.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -125,6 +126,41 @@ TEST_CASE("the choice of a token takes no memory, whatever the rules") {
                         .no_repeat_ngram = 5,
                         .bad_words = {{3, 4}},
                         .suppressed = {5}}) == 0);
+}
+
+/// How often memory is asked for by a token of two beam searches at once.
+std::int64_t taken_by_beams(const SamplingOptions& options, const BeamOptions& beams) {
+  Begun begun;
+  std::vector<GenerationRequest> requests;
+  for (int text = 0; text < 2; ++text)
+    requests.push_back({.prompt = Begun::prompt(text),
+                        .tokens = 50,
+                        .results = 2,
+                        .sampling = options,
+                        .beams = beams});
+  // Each text may end, and others go on.
+  for (GenerationRequest& request : requests) request.prompt.end = 9;
+  std::int64_t first = 0, last = 0;
+  int tokens = 0;
+  const GenerationHooks hooks{.goes_on = [&] {
+    ++tokens;
+    if (tokens == 4) first = taken;
+    if (tokens == 45) last = taken;
+    return true;
+  }};
+  (void)generate(begun.generator, requests, hooks);
+  CHECK(tokens >= 45);
+  return last - first;
+}
+
+TEST_CASE("a beam search takes no memory for a token, whatever the rules") {
+  constexpr BeamOptions beams{.beams = 2, .early_stopping = BeamStopping::never, .exponent = 3};
+  CHECK(taken_by_beams({.temperature = 0}, beams) == 0);
+  CHECK(taken_by_beams({.temperature = 0, .repetition_penalty = 1.2, .no_repeat_ngram = 3},
+                       beams) == 0);
+  CHECK(taken_by_beams({.seed = 1}, beams) == 0);
+  CHECK(taken_by_beams({.temperature = 0.9, .top_k = 9, .seed = 2, .top_p = 0.9}, beams) == 0);
+  CHECK(taken_by_beams({.seed = 3, .typical_p = 0.7}, beams) == 0);
 }
 
 }  // namespace

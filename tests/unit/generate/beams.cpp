@@ -200,7 +200,9 @@ TEST_CASE("a positive temperature draws hypotheses without replacement") {
 TEST_CASE("each rule of drawing leaves one token more than there are ends") {
   const std::vector<float> some{std::log(.5f), std::log(.25f), std::log(.15f), std::log(.1f)};
   const auto kept = [&](const SamplingOptions& options, std::size_t least) {
-    std::vector<int> tokens = kept_tokens(some, options, least);
+    SamplingMemory memory;
+    const std::span<const int> all = kept_tokens(some, options, least, memory);
+    std::vector<int> tokens(all.begin(), all.end());
     std::ranges::sort(tokens);
     return tokens;
   };
