@@ -11,6 +11,7 @@
 #include "sinter/base/with_element.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
+#include "sinter/program/encoder.hpp"
 #include "sinter/program/id_limit.hpp"
 #include "sinter/run/machine.hpp"
 
@@ -129,6 +130,22 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
   row.other.assign(source.begin(), source.end());
   ++texts_;
   rows_.push_back(std::move(row));
+}
+
+void GeneratorCore::add_encoded(const Prompt& prompt, int hypotheses,
+                                std::span<const std::byte> encoded) {
+  const Model& model = plan().predicting;
+  const int value = encoded_value(model);
+  const std::size_t row = value < 0 ? 0
+                                    : std::size_t(model.local(value).width) *
+                                          std::size_t(model.sizes.of(Type::compute));
+  if (value < 0 || encoded.size() != prompt.tokens.size() * row)
+    throw ArgumentError(fmt::format(
+        "{} bytes of what an encoder gives; {} tokens take {} bytes each. Give those of "
+        "this model's encoder, or add the text without them.",
+        encoded.size(), prompt.tokens.size(), row));
+  add(prompt, hypotheses);
+  rows_.back().encoded = encoded;
 }
 
 /// Makes the children of rows, which have the slots of their parents. The rows are no longer of use.

@@ -25,12 +25,14 @@ void append(std::span<const std::int32_t> rows, std::vector<std::int32_t>& ids,
 void GeneratorCore::prefill(std::span<const Part> parts) {
   const bool decodes = is_encoder_decoder(plan().predicting);
   std::vector<std::int32_t> before, slots, other_before, other_slots;
+  std::vector<std::byte> encoded;
   HostBatch batch;
   batch.starts = {0};
   batch.ids.resize(decodes ? 2 : 1);
   if (decodes) batch.second_starts = {0};
   for (const Part& part : parts) {
     if (decodes) append(part.other, batch.ids.front(), batch.second_starts);
+    encoded.insert(encoded.end(), part.encoded.begin(), part.encoded.end());
     append(part.tokens, batch.ids.back(), batch.starts);
     before.push_back(part.row->length);
     slots.push_back(part.row->slot);
@@ -42,6 +44,7 @@ void GeneratorCore::prefill(std::span<const Part> parts) {
   work.batch = &batch;
   work.sequences = int(parts.size());
   work.continued = &where;
+  work.encoded = encoded;
   trainer_.machine().predict(work);
   for (const Part& part : parts) {
     part.row->length += int(part.tokens.size());
@@ -57,13 +60,14 @@ void GeneratorCore::read(int row, std::span<const std::int32_t> tokens) {
   for (std::size_t done = 0; done < tokens.size();) {
     const std::size_t count = std::min(tokens.size() - done, most);
     const std::vector<std::int32_t> other = std::exchange(text.other, {});
-    const Part part{&text, tokens.subspan(done, count), other};
+    const Part part{&text, tokens.subspan(done, count), other, std::exchange(text.encoded, {})};
     prefill({&part, 1});
     done += count;
   }
 }
 
-/// Reads the texts that were added since others were read: as many at once as fit.
+/// Reads the texts that were added since others were read: as many at once as fit. Those that an
+/// encoder is to read stay apart from others.
 void GeneratorCore::read_added() {
   const auto seen = [&](const Row& row) {
     return std::span(row.tokens).last(std::min(row.tokens.size(), std::size_t(plan().context)));
@@ -78,13 +82,14 @@ void GeneratorCore::read_added() {
       if (count > std::size_t(plan().prefill_rows) ||
           others > std::size_t(plan().prefill_other_rows))
         break;
-      parts.push_back({&row, seen(row), row.other});
+      if (!parts.empty() && parts.front().encoded.empty() != row.encoded.empty()) break;
+      parts.push_back({&row, seen(row), row.other, row.encoded});
     }
     if (parts.empty()) {
       read(read_, seen(rows_[std::size_t(read_)]));
     } else {
       prefill(parts);
-      for (const Part& part : parts) part.row->other = {};
+      for (const Part& part : parts) part.row->other = {}, part.row->encoded = {};
     }
     const int all = std::max(int(parts.size()), 1);
     keep_logits(read_, all);

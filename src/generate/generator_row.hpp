@@ -17,6 +17,7 @@ struct GeneratorCore::Row {
   std::vector<int> free;                 // slots of the text that no hypothesis writes to
   std::vector<std::int32_t> tokens;      // all of them
   std::vector<std::int32_t> other;       // what the encoder is to read
+  std::span<const std::byte> encoded{};  // what it would give, if that is known
   std::vector<std::int32_t> sources;     // the slot of each row in the cache
 };
 
@@ -25,6 +26,7 @@ struct GeneratorCore::Part {
   Row* row;
   std::span<const std::int32_t> tokens;
   std::span<const std::int32_t> other{};
+  std::span<const std::byte> encoded{};  // of `other`
 };
 
 }  // namespace sinter

@@ -63,9 +63,11 @@ std::unique_ptr<RequestRows> independent_rows(Begun begun);
 std::unique_ptr<RequestRows> beam_rows(Begun begun);
 
 /// Writes as generate() does, but what is drawn depends on the seed of a request in place of its index.
+///   encoded   of each request what the encoder gives for its prompt (GeneratorCore::add_encoded()), or
+///             nothing where that is not known
 std::vector<std::vector<GeneratedText>> generate_by_seeds(
     GeneratorCore& generator, std::span<const GenerationRequest> requests,
-    const GenerationHooks& hooks);
+    std::span<const std::span<const std::byte>> encoded, const GenerationHooks& hooks);
 
 /// The logarithm of the sum of exponentials.
 inline double log_sum_exp(std::span<const float> logits) {

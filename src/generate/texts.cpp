@@ -46,12 +46,17 @@ void check_beams(const GenerationRequest& request) {
 /// The requests at hand, whose rows share a batch, and those before and behind them.
 class Schedule {
  public:
+  /// Adds the text of a request, by its index, to the batch.
+  using AddText = std::function<void(std::size_t request)>;
+
+  /// add_text: if any, adds texts in place of DecodingBatch::add(), and draws do not depend on the
+  /// index of a request.
   Schedule(DecodingBatch& batch, std::span<const GenerationRequest> requests,
-           const GenerationHooks& hooks, bool by_seeds = false)
+           const GenerationHooks& hooks, AddText add_text = {})
       : batch_(batch),
         requests_(requests),
         hooks_(hooks),
-        by_seeds_(by_seeds),
+        add_text_(std::move(add_text)),
         done_(requests.size()) {}
 
   std::vector<std::vector<GeneratedText>> run() {
@@ -77,9 +82,9 @@ class Schedule {
     for (; begun_ < requests_.size(); ++begun_) {
       const GenerationRequest& request = requests_[begun_];
       if (kept_ + rows_of(request) > batch_.max_rows()) return;
-      batch_.add(request.prompt, rows_of(request));
+      add_text_ ? add_text_(begun_) : batch_.add(request.prompt, rows_of(request));
       kept_ += rows_of(request);
-      Begun begun{request, begun_, hooks_, ends_of(request.prompt), by_seeds_ ? 0 : begun_};
+      Begun begun{request, begun_, hooks_, ends_of(request.prompt), add_text_ ? 0 : begun_};
       active_.push_back({begun_, request.beams.beams > 1 ? beam_rows(std::move(begun))
                                                          : independent_rows(std::move(begun))});
     }
@@ -116,7 +121,7 @@ class Schedule {
   DecodingBatch& batch_;
   std::span<const GenerationRequest> requests_;
   const GenerationHooks& hooks_;
-  const bool by_seeds_;  // draws do not depend on the index of a request
+  const AddText add_text_;
   std::vector<std::vector<GeneratedText>> done_;
   std::vector<Active> active_;
   std::size_t begun_ = 0, told_ = 0;  // requests that began; those given to on_results
@@ -222,10 +227,15 @@ std::vector<std::vector<GeneratedText>> generate(GeneratorCore& generator,
 
 std::vector<std::vector<GeneratedText>> detail::generate_by_seeds(
     GeneratorCore& generator, std::span<const GenerationRequest> requests,
-    const GenerationHooks& hooks) {
+    std::span<const std::span<const std::byte>> encoded, const GenerationHooks& hooks) {
   const std::vector<GenerationRequest> fitting = fitting_requests(generator, requests);
   const Emptied emptied{generator};
-  return Schedule(generator, fitting, hooks, true).run();
+  const auto add = [&](std::size_t index) {
+    const GenerationRequest& request = fitting[index];
+    if (encoded[index].empty()) return generator.add(request.prompt, rows_of(request));
+    generator.add_encoded(request.prompt, rows_of(request), encoded[index]);
+  };
+  return Schedule(generator, fitting, hooks, add).run();
 }
 
 }  // namespace sinter

@@ -12,6 +12,7 @@ namespace {
 struct Asked {
   std::vector<GenerationRequest> requests;
   std::vector<std::size_t> places;
+  std::vector<std::span<const std::byte>> encoded;
 };
 
 Asked asked_for(std::span<const ReplyRequest> replies, const ReplyWriting& writing) {
@@ -27,6 +28,7 @@ Asked asked_for(std::span<const ReplyRequest> replies, const ReplyWriting& writi
                               .sampling = std::move(options),
                               .beams = writing.beams});
     asked.places.push_back(k);
+    asked.encoded.push_back(reply.encoded);
   }
   return asked;
 }
@@ -46,18 +48,17 @@ std::shared_ptr<RecipeView> generation_of(const RecipeView& recipe) {
   return view;
 }
 
-std::vector<std::vector<GeneratedText>> written(TrainerCore& trainer,
-                                                std::span<const GenerationRequest> requests,
+std::vector<std::vector<GeneratedText>> written(TrainerCore& trainer, const Asked& asked,
                                                 const GenerationHooks& hooks) {
   if (!trainer.recipe().reply_plan()) {
     std::vector<std::vector<GeneratedText>> texts;
-    for (const GenerationRequest& request : requests)
+    for (const GenerationRequest& request : asked.requests)
       texts.push_back(std::move(generate(trainer, {&request, 1}, hooks, 1).front()));
     return texts;
   }
   GeneratorCore generator(generation_of(trainer.recipe()), {.threads = trainer.settings().threads});
   trainer.give_weights(generator.weights());
-  return generate_by_seeds(generator, requests, hooks);
+  return generate_by_seeds(generator, asked.requests, asked.encoded, hooks);
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ std::optional<std::vector<TokensOfReply>> write_replies(TrainerCore& trainer,
   bool is_cancelled = false;
   GenerationHooks hooks;
   if (goes_on) hooks.goes_on = [&] { return !(is_cancelled = is_cancelled || !goes_on()); };
-  std::vector<std::vector<GeneratedText>> texts = written(trainer, asked.requests, hooks);
+  std::vector<std::vector<GeneratedText>> texts = written(trainer, asked, hooks);
   if (is_cancelled) return std::nullopt;
   std::vector<TokensOfReply> replies(requests.size());
   for (std::size_t k = 0; k < texts.size(); ++k) {

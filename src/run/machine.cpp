@@ -11,6 +11,7 @@
 #include "run/traffic_check.hpp"
 #include "sinter/error.hpp"
 #include "sinter/hardware/offload_memory.hpp"
+#include "sinter/program/encoder.hpp"
 #include "sinter/program/kinds.hpp"
 
 namespace sinter {
@@ -134,7 +135,30 @@ void Machine::evaluate(const Work& work, Observer* observer) {
 
 void Machine::predict(const Work& work, Observer* observer) {
   begin(work, programs_->prediction, false);
+  if (!work.encoded.empty()) return run_behind_encoder();
   if (work.sequences > 0 || programs_->prediction.communicates) run(observer);
+}
+
+/// Runs a prediction with Work::encoded in place of what its encoder would compute.
+void Machine::run_behind_encoder() {
+  BoundProgram& program = *programs_->current;
+  const Model& model = *program.model;
+  const int value = encoded_value(model), writer = model.writers[std::size_t(value)];
+  const auto place = std::ranges::find_if(plan_.prediction.buffers, [&](const Buffer& buffer) {
+    return buffer.space == Space::value && buffer.index == value;
+  });
+  begin_decision(stream_, decision_, inputs_.work().votes);
+  for (int t = 0; t < int(program.instructions.size()); ++t) {
+    const Instruction& instruction = program.program[std::size_t(t)];
+    if (instruction.kind->phases == 0 || !is_of_encoder(model, instruction.what)) {
+      execute(program, program.instructions[std::size_t(t)], t, nullptr);
+    } else if (instruction.what == writer) {
+      const std::span<const std::byte> encoded = inputs_.work().encoded;
+      const OnHost rows(stream_, arena().data() + place->offset, std::ssize(encoded),
+                        Access::write);
+      std::ranges::copy(encoded, rows.data());
+    }
+  }
 }
 
 void Machine::decode(const Work& work, Observer* observer) {

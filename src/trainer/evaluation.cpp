@@ -137,7 +137,7 @@ std::optional<Evaluation> evaluate_all(TrainerCore& trainer, AnySource& data,
   while (replies.are_together() ? read_whole(trainer, data, batch)
                                 : trainer.read_part(data, batch, draw)) {
     if (stop && stop()) return std::nullopt;
-    found.loss += trainer.evaluate(batch);
+    found.loss += replies.evaluate(batch);
     count(batch, found);
     if (predicts) {
       const Prediction prediction = trainer.predict(batch);

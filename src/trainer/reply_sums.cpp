@@ -48,6 +48,7 @@ ReplySums::ReplySums(TrainerCore& trainer, const AnySource& data)
   form_ = *std::move(form);
   needed_ = std::ranges::any_of(metrics_, [](const Metric& m) { return m.add_text; });
   together_ = !trainer.recipe().reply_plan() && predict_together(trainer);
+  if (needed_ && EncodedTexts::are_known(trainer)) encoded_.emplace(trainer);
   for (const Metric& metric : metrics_) sums_.emplace_back(metric.text_sums);
   for (const Metric& metric : metrics_)
     if (metric.add_rank) rank_among(metric.candidates);
@@ -73,6 +74,11 @@ void ReplySums::rank(const HostBatch& batch, int sequences) {
     if (parts.reply.empty()) continue;
     for (auto& [candidates, ranks] : ranks_) ranks.add(parts);
   }
+}
+
+Loss ReplySums::evaluate(const HostBatch& batch) {
+  const bool has_wanted = writing_.examples == 0 || seen_ < writing_.examples;
+  return encoded_ && has_wanted ? encoded_->evaluate(batch) : trainer_.evaluate(batch);
 }
 
 void ReplySums::add(const HostBatch& batch) {
@@ -129,6 +135,7 @@ void ReplySums::request(const HostBatch& batch, int sequence) {
                                       form_.most > 0 ? std::int64_t(form_.most) : no_limit});
   const std::int64_t number = seen_ + sequence;
   requests_.push_back({.prompt = std::move(prompt), .most = most, .number = number});
+  if (encoded_) requests_.back().encoded = encoded_->take(batch, sequence);
   references_.emplace_back(reference.begin(), reference.end());
 }
 

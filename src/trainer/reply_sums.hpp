@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sinter/data/any_source.hpp"
 #include "sinter/metric/metric.hpp"
 #include "sinter/metric/text_sums.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/encoded_texts.hpp"
 #include "trainer/reply_ranks.hpp"
 #include "trainer/write_replies.hpp"
 
@@ -23,8 +25,10 @@ class ReplySums {
 
   /// True if all processes write or rank all replies together, so that each needs whole batches.
   bool are_together() const { return together_ || !ranks_.empty(); }
-  /// Ranks the replies of a batch's examples, and notes the examples to which this process writes, as far as
-  /// it has them and more are wanted.
+  /// Returns the loss of a batch, and keeps what writing replies to its examples may take from that.
+  Loss evaluate(const HostBatch& batch);
+  /// Ranks the replies of the batch that was evaluated last, and notes its examples to which this process
+  /// writes, as far as it has them and more are wanted.
   void add(const HostBatch& batch);
   /// Writes replies to these examples, scores them, ranks what is left, and adds the sums of all
   /// processes. Returns false if `goes_on` does, which is asked before each token. All processes get the
@@ -49,9 +53,10 @@ class ReplySums {
   ReplyWriting writing_;
   ReplyForm form_;
   bool needed_ = false,
-       together_ = false;            // whether replies are to be written, and by all together
-  bool are_whole_ = false;           // whether the sums are of all replies
-  std::int64_t seen_ = 0;            // sequences of earlier batches
+       together_ = false;   // whether replies are to be written, and by all together
+  bool are_whole_ = false;  // whether the sums are of all replies
+  std::int64_t seen_ = 0;   // sequences of earlier batches
+  std::optional<EncodedTexts> encoded_;
   std::map<int, ReplyRanks> ranks_;  // by the number of candidates
   std::vector<TextSums> sums_;       // of each metric, also of others than texts
   std::vector<ReplyRequest> requests_;

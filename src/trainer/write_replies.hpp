@@ -18,6 +18,8 @@ struct ReplyRequest {
   Prompt prompt;          ///< what is replied to, with the tokens that end a reply
   std::int64_t most = 0;  ///< maximum tokens to write
   std::int64_t number;    ///< of the example in its set, from 0; each has draws of its own
+  /// What the encoder gives for the prompt (EncodedTexts), or nothing if that is not known.
+  std::vector<std::byte> encoded{};
 };
 /// What was written.
 struct TokensOfReply {

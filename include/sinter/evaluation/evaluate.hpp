@@ -107,7 +107,8 @@ SINTER_MODEL_RULE(
 /// with is that of the example, as far as the data's limits leave it. Draws of an example depend only on
 /// `seed` and on its number in the set. `rows` texts are written at once, through a key-value cache where
 /// the model has one; while they are, a copy of the weights and the caches take memory of their own, as
-/// `describe` says. --skip-generation leaves all this out.
+/// `describe` says. Up to 64 MiB of what an encoder gave for the loss are kept for the replies, so that it
+/// reads no text twice. --skip-generation leaves all this out.
 template <EvaluateOptions O = {}>
 struct Evaluate {
   using slot = slot::evaluation;

@@ -38,6 +38,12 @@ class GeneratorCore : public DecodingBatch {
   void limit_rows(int rows);
   int rows() const override;
   void add(const Prompt& prompt, int hypotheses = 1) override;
+  /// Adds a text whose encoder does not run, as what it gives is at hand: the rows of the encoder's
+  /// encoded_value() for Prompt::tokens, in the compute type. They are read with the first logits
+  /// that are asked for behind this call.
+  /// requires  have_same_encoder() of the model that gave them and this one, with the same weights
+  /// throws    what add() throws; ArgumentError if the size is not that of so many rows
+  void add_encoded(const Prompt& prompt, int hypotheses, std::span<const std::byte> encoded);
   std::span<float> logits(int row) override;
   /// Takes no memory behind the first tokens, while texts neither begin nor outgrow the context.
   /// throws    ArgumentError if a decoder beside an encoder has no room for another token

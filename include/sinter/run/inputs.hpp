@@ -49,6 +49,9 @@ struct Work {
   /// In an evaluation: this rank's number of predictions, to be summed over ranks.
   std::int64_t predictions = 0;
   const Continued* continued = nullptr;  ///< of programs that continue texts
+  /// In a prediction: all rows of the model's encoded_value(), in the compute type, if the encoder is
+  /// not to run.
+  std::span<const std::byte> encoded{};
 };
 
 /// Cuts a rank's part of a batch into micro-batches, and loads each into the inputs of a program.

@@ -77,7 +77,8 @@ class Machine {
   /// Computes the losses of this rank's part, which may be empty, in micro-batches. Sums them and
   /// Work::predictions over the ranks.
   void evaluate(const detail::Work&, detail::Observer* = nullptr);
-  /// Predicts at most one micro-batch.
+  /// Predicts at most one micro-batch. The encoder does not run if there is Work::encoded.
+  /// requires  with Work::encoded: the plan is a generator's, and its encoder has one encoded_value()
   void predict(const detail::Work&, detail::Observer* = nullptr);
   /// Adds one row to each text of a batch, of a plan that continues texts; predict() adds rows to one.
   void decode(const detail::Work&, detail::Observer* = nullptr);
@@ -166,6 +167,7 @@ class Machine {
   void run(detail::Observer*);
   void run_all(detail::Observer*);
   void run_tail(detail::BoundProgram&, detail::Observer*);
+  void run_behind_encoder();
   void execute(detail::BoundProgram&, const Bound&, int position, detail::Observer*);
   void skip(detail::BoundProgram&, int position);
   void run_observed(const Bound&, int position, detail::Observer&);

@@ -274,6 +274,8 @@ class TrainerCore {
   /// Sets one observer per rank for steps and evaluations. An empty list removes them.
   /// requires  there are none or as many as ranks, and they outlive their use
   void observe(std::vector<detail::Observer*> observers) { observers_ = std::move(observers); }
+  /// True if there are observers.
+  bool is_observed() const { return !observers_.empty(); }
 
   /// The machine of a rank, for tests.
   Machine& machine(int rank = 0) { return *machines_[rank]; }

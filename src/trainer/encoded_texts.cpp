@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trainer/encoded_texts.hpp"
+
+#include <algorithm>
+
+#include "sinter/data/host_batch.hpp"
+#include "sinter/program/encoder.hpp"
+
+namespace sinter::detail {
+
+bool EncodedTexts::are_known(const TrainerCore& trainer) {
+  const RecipeView& recipe = trainer.recipe();
+  const PlanView* const writes = recipe.reply_plan();
+  return writes && recipe.on_host && recipe.ranks() == 1 && !trainer.is_observed() &&
+         trainer.plan().matmul_inputs == kernel::MatmulInputs::whole &&
+         trainer.plan().row_multiple == 1 &&
+         have_same_encoder(trainer.plan().evaluating, writes->predicting);
+}
+
+EncodedTexts::EncodedTexts(TrainerCore& trainer, std::int64_t most)
+    : trainer_(trainer), most_(most) {
+  const PlanView& plan = trainer.plan();
+  const Model& model = plan.evaluating;
+  const int value = encoded_value(model);
+  row_bytes_ = std::int64_t(model.local(value).width) * model.sizes.of(Type::compute);
+  const auto buffer = std::ranges::find_if(plan.evaluation.buffers, [&](const Buffer& b) {
+    return b.space == Space::value && b.index == value;
+  });
+  position_ = buffer->opened_by;
+  offset_ = buffer->offset;
+}
+
+Loss EncodedTexts::evaluate(const HostBatch& batch) {
+  rows_.clear();
+  if (taken_ >= most_) return trainer_.evaluate(batch);
+  struct Observed {
+    TrainerCore& trainer;
+    ~Observed() { trainer.observe({}); }
+  } const observed{trainer_};
+  trainer_.observe({this});
+  return trainer_.evaluate(batch);
+}
+
+void EncodedTexts::after(const Machine& machine, int position, int) {
+  if (position != position_) return;
+  const std::int64_t bytes = machine.now().sequences[1].rows() * row_bytes_;
+  const std::span rows = machine.arena().subspan(std::size_t(offset_), std::size_t(bytes));
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+}
+
+std::vector<std::byte> EncodedTexts::take(const HostBatch& batch, int sequence) {
+  const std::vector<std::int32_t>& starts = batch.starts_of(1);
+  const std::int64_t begin = starts[std::size_t(sequence)] * row_bytes_;
+  const std::int64_t end = starts[std::size_t(sequence) + 1] * row_bytes_;
+  if (end > std::ssize(rows_) || taken_ + end - begin > most_) return {};
+  taken_ += end - begin;
+  return {rows_.begin() + begin, rows_.begin() + end};
+}
+
+}  // namespace sinter::detail
