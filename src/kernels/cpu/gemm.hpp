@@ -84,13 +84,13 @@ void gemm_tiles(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> add
 /// For fewer rows of c than these, gemm_few() is faster than gemm_tiles().
 inline constexpr int min_rows = 12;
 
-/// gemm_tiles() for few rows, without packing, in at most 40 KB of stack. T: float or double.
+/// gemm_tiles() for few rows, without packing, in at most 60 KB of stack. T: float or double.
 /// requires  c.rows < min_rows
 template <class T>
 void gemm_few(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, Addend<T> addend);
 
 /// The same of narrow elements, which are widened in registers: sums are fp32, as in gemm_tiles(), in
-/// another order. In at most 60 KB of stack. C: T or float.
+/// another order. In at most 70 KB of stack. C: T or float.
 /// requires  c.rows < min_rows
 template <class T, class C>
 void gemm_few_narrow(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix product of our own for few rows, where packing the other matrix would cost more than it
-// gains: b is read as it lies. Where b is not transposed, columns of c are held in registers along
-// the depth; where it is, both factors lie along the depth, and lanes are summed at its end. Each
-// element of c is summed over blocks of the depth in order, whatever lies beside it, so how c is cut
-// into tiles does not change a bit.
+// gains: b is read as it lies. Where b is not transposed, its rows are added to sums of many columns;
+// where it is, both factors lie along the depth, and lanes are summed at its end. Each element of c is
+// summed over blocks of the depth in order, whatever lies beside it, so how c is cut into tiles does
+// not change a bit.
 #include <algorithm>
 
 #include "kernels/cpu/gemm.hpp"
@@ -13,7 +13,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm_few.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/cpu/tile-inl.hpp"
+#include "kernels/cpu/few_rows-inl.hpp"
 
 #ifndef SINTER_FEW_TABLE
 #define SINTER_FEW_TABLE
@@ -45,69 +45,25 @@ struct Target {
   Target from(int i, int j) const { return {data + i * row + j, row, addend.from(i, j)}; }
 };
 
-/// `Rows` rows and `Vectors` vectors of columns: c = ab + addend.
-template <int Rows, int Vectors, class D, class T = Element_of<D>>
-HWY_INLINE void multiply_part(D d, Strided<T> a, const T* b, std::int64_t b_step, int depth,
-                              Target<T> c) {
-  if (c.addend) {
-    multiply_rows<Into::add, Rows, Vectors>(d, a, b, b_step, depth, c.data, c.row, c.addend.data,
-                                            c.addend.stride);
-  } else {
-    multiply_rows<Into::assign, Rows, Vectors>(d, a, b, b_step, depth, c.data, c.row);
-  }
-}
+/// Room for sums of columns of c: as much as a processor has at hand while it reads b.
+constexpr int sums_at_once = 4096;
 
-/// Columns of c whose sums are in memory at once; so many numbers of a row of b are read one behind
-/// the other.
-constexpr int columns_at_once = 1024;
-
-/// One or two rows of c, with b as it is stored: long parts of its rows are read in order, as memory
-/// gives them fastest. The bits are those of across().
-template <int Rows, class T>
-HWY_NOINLINE void along_rows(Strided<T> a, Matrix<const T> b, int depth, Target<T> c) {
-  HWY_ALIGN T sums[Rows * columns_at_once];
-  for (int first = 0; first < b.columns; first += columns_at_once) {
-    const int columns = std::min(columns_at_once, b.columns - first);
-    std::fill_n(sums, Rows * columns_at_once, T(0));
-    add_all_steps<Rows>(a, b.data + first, b.stride, depth, columns, sums, columns_at_once);
-    const hn::CappedTag<T, 1> one;
-    for (int j = columns - columns % int(hn::Lanes(hn::ScalableTag<T>())); j < columns; ++j)
-      for (int i = 0; i < Rows; ++i) {
-        auto sum = hn::Zero(one);
-        for (int p = 0; p < depth; ++p)
-          sum = hn::MulAdd(hn::Set(one, a.data[i * a.row + p * a.step]),
-                           hn::LoadU(one, b.data + p * b.stride + first + j), sum);
-        hn::StoreU(sum, one, sums + i * columns_at_once + j);
-      }
-    for (int i = 0; i < Rows; ++i) {
+/// c = ab + addend over a block of the depth, with b as it is stored. Factors are those of all rows.
+template <class T>
+void multiply_stored(const T* factors, int rows, Matrix<const T> b, int depth, Target<T> c) {
+  HWY_ALIGN T sums[sums_at_once];
+  const int at_once = sums_at_once / rows / 64 * 64;
+  for (int first = 0; first < b.columns; first += at_once) {
+    const int columns = std::min(at_once, b.columns - first);
+    std::fill_n(sums, rows * at_once, T(0));
+    add_all_steps(rows, factors, b.data + first, b.stride, depth, columns, sums, at_once);
+    for (int i = 0; i < rows; ++i) {
       const Target<T> to = c.from(i, first);
       for (int j = 0; j < columns; ++j) {
-        const T sum = sums[i * columns_at_once + j];
+        const T sum = sums[i * at_once + j];
         to.data[j] = to.addend ? *to.addend.at(0, j) + sum : sum;
       }
     }
-  }
-}
-
-/// `Rows` rows of c, with b as it is stored.
-template <int Rows, class T>
-HWY_NOINLINE void across(Strided<T> a, Matrix<const T> b, int depth, Target<T> c) {
-  const hn::ScalableTag<T> d;
-  constexpr int lanes = int(hn::MaxLanes(d)), vectors = Rows < 4 ? 8 / Rows : 2;
-  int j = 0;
-  for (; j + vectors * lanes <= b.columns; j += vectors * lanes)
-    multiply_part<Rows, vectors>(d, a, b.data + j, b.stride, depth, c.from(0, j));
-  for (; j + lanes <= b.columns; j += lanes)
-    multiply_part<Rows, 1>(d, a, b.data + j, b.stride, depth, c.from(0, j));
-  if (j == b.columns) return;
-  const int columns = b.columns - j;
-  HWY_ALIGN T rest[depth_block * lanes] = {}, sums[Rows * lanes];
-  for (int p = 0; p < depth; ++p) std::copy_n(b.data + p * b.stride + j, columns, rest + p * lanes);
-  multiply_rows<Into::assign, Rows, 1>(d, a, rest, lanes, depth, sums, lanes);
-  for (int i = 0; i < Rows; ++i) {
-    const Target<T> to = c.from(i, j);
-    for (int s = 0; s < columns; ++s)
-      to.data[s] = to.addend ? *to.addend.at(0, s) + sums[i * lanes + s] : sums[i * lanes + s];
   }
 }
 
@@ -115,7 +71,7 @@ HWY_NOINLINE void across(Strided<T> a, Matrix<const T> b, int depth, Target<T> c
 /// b.
 template <int Rows, int Columns, class T>
 HWY_NOINLINE void multiply_along(const T* a, std::int64_t a_row, const T* b, std::int64_t b_row,
-                                 int depth, Target<T> c) {
+                                 int depth, Target<T> c, Ahead<T>* ahead) {
   const hn::ScalableTag<T> d;
   const int lanes = int(hn::Lanes(d)), whole = depth - depth % lanes;
   hn::Vec<decltype(d)> sum[Rows][Columns];
@@ -125,6 +81,7 @@ HWY_NOINLINE void multiply_along(const T* a, std::int64_t a_row, const T* b, std
     for (int j = 0; j < Columns; ++j) sum[i][j] = hn::Zero(d);
   }
   for (int p = 0; p < whole; p += lanes) {
+    if (ahead) ahead->ask(Columns * int(hn::MaxLanes(d) * sizeof(T)));
     SINTER_UNROLL
     for (int j = 0; j < Columns; ++j) {
       const auto column = hn::LoadU(d, b + j * b_row + p);
@@ -151,54 +108,51 @@ HWY_NOINLINE void multiply_along(const T* a, std::int64_t a_row, const T* b, std
 /// All rows of c and `Columns` columns.
 template <int Columns, class T>
 void down(const T* a, std::int64_t a_row, int rows, const T* b, std::int64_t b_row, int depth,
-          Target<T> c) {
+          Target<T> c, Ahead<T>* ahead) {
   int i = 0;
   for (; i + 2 <= rows; i += 2)
-    multiply_along<2, Columns>(a + i * a_row, a_row, b, b_row, depth, c.from(i, 0));
-  if (i < rows) multiply_along<1, Columns>(a + i * a_row, a_row, b, b_row, depth, c.from(i, 0));
+    multiply_along<2, Columns>(a + i * a_row, a_row, b, b_row, depth, c.from(i, 0),
+                               i == 0 ? ahead : nullptr);
+  if (i < rows)
+    multiply_along<1, Columns>(a + i * a_row, a_row, b, b_row, depth, c.from(i, 0),
+                               i == 0 ? ahead : nullptr);
 }
 
 /// The whole product where rows of op(a) and columns of op(b) lie one number behind the other: each
 /// of these is read as a whole.
 template <class T>
 void multiply_lines(Strided<T> a, int rows, Matrix<const T> b, int depth, Target<T> c) {
-  const auto columns = [&](auto count, int j) {
+  for_columns(rows, b.rows, [&](auto count, int j) {
     constexpr int n = decltype(count)::value;
+    Ahead<T> ahead(b.data + (j + n) * b.stride, depth, b.stride);
     Target<T> to = c.from(0, j);
     for (int p = 0; p < depth; p += depth_block) {
       down<n>(a.data + p, a.row, rows, b.data + j * b.stride + p, b.stride,
-              std::min(depth_block, depth - p), to);
+              std::min(depth_block, depth - p), to, n > 1 ? &ahead : nullptr);
       to.addend = {to.data, to.row};
     }
-  };
-  int j = 0;
-  for (; j + 4 <= b.rows; j += 4) columns(std::integral_constant<int, 4>(), j);
-  for (; j < b.rows; ++j) columns(std::integral_constant<int, 1>(), j);
+  });
 }
 
 /// A block of the depth. Columns [p, p + depth) of op(a) and those rows of op(b) take part.
 template <class T>
 void multiply_block(Strided<T> a, int rows, Matrix<const T> b, int p, int depth, Target<T> c) {
   if (!b.transposed) {
-    const Matrix<const T> part = rows_of(b, p, p + depth);
-    int i = 0;
-    for (; i + tile_rows <= rows; i += tile_rows)
-      across<tile_rows>(a.from(i, p), part, depth, c.from(i, 0));
-    for (; i + 4 <= rows; i += 4) across<4>(a.from(i, p), part, depth, c.from(i, 0));
-    for (; i + 2 <= rows; i += 2) along_rows<2>(a.from(i, p), part, depth, c.from(i, 0));
-    for (; i < rows; ++i) along_rows<1>(a.from(i, p), part, depth, c.from(i, 0));
-    return;
+    HWY_ALIGN T factors[factors_step * depth_block];
+    for (int q = 0; q < depth; ++q)
+      for (int i = 0; i < rows; ++i)
+        factors[q * factors_step + i] = a.data[i * a.row + (p + q) * a.step];
+    return multiply_stored(factors, rows, rows_of(b, p, p + depth), depth, c);
   }
   HWY_ALIGN T factors[(min_rows - 1) * depth_block];
   for (int i = 0; i < rows; ++i)
     for (int q = 0; q < depth; ++q)
       factors[i * depth_block + q] = a.data[i * a.row + (p + q) * a.step];
   const T* columns = b.data + p;
-  int j = 0;
-  for (; j + 4 <= b.rows; j += 4)
-    down<4>(factors, depth_block, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
-  for (; j < b.rows; ++j)
-    down<1>(factors, depth_block, rows, columns + j * b.stride, b.stride, depth, c.from(0, j));
+  for_columns(rows, b.rows, [&](auto count, int j) {
+    down<decltype(count)::value>(factors, depth_block, rows, columns + j * b.stride, b.stride,
+                                 depth, c.from(0, j), static_cast<Ahead<T>*>(nullptr));
+  });
 }
 
 template <class T>

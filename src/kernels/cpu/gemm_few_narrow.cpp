@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm_few_narrow.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/cpu/tile-inl.hpp"
+#include "kernels/cpu/few_rows-inl.hpp"
 
 #ifndef SINTER_FEW_NARROW_TABLE
 #define SINTER_FEW_NARROW_TABLE
@@ -30,74 +30,23 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-constexpr int block = 1024;  // of the depth
-constexpr int tile = 1024;   // columns of c that are summed at once
+constexpr int block = 1024;         // of the depth
+constexpr int sums_at_once = 4096;  // of columns of c
 using Floats = hn::ScalableTag<float>;
 
-/// Rows of op(a) within a block of the depth, and sums of columns of c, all as floats.
+/// Rows of op(a) within a block of the depth, and sums of columns of c, all as floats. Rows of sums
+/// are `tile` apart, and those of factors `block`; where b is not transposed, factors lie as
+/// add_all_steps() takes them.
 struct FewRows {
-  HWY_ALIGN float factors[(min_rows - 1) * block];
-  HWY_ALIGN float sums[(min_rows - 1) * tile];
+  int rows, tile;
+  HWY_ALIGN float factors[factors_step * block];
+  HWY_ALIGN float sums[sums_at_once];
 };
-
-/// sums += `Rows` rows of factors times `Vectors` vectors of columns of b, as it is stored.
-template <int Rows, int Vectors, class T>
-HWY_INLINE void add_across(const float* factors, const T* b, std::int64_t b_step, int depth,
-                           float* sums) {
-  const Floats d;
-  const int lanes = int(hn::Lanes(d));
-  hn::Vec<Floats> sum[Rows][Vectors];
-  SINTER_UNROLL
-  for (int i = 0; i < Rows; ++i) {
-    SINTER_UNROLL
-    for (int v = 0; v < Vectors; ++v) sum[i][v] = hn::LoadU(d, sums + i * tile + v * lanes);
-  }
-  for (int p = 0; p < depth; ++p) {
-    hn::Vec<Floats> column[Vectors];
-    SINTER_UNROLL
-    for (int v = 0; v < Vectors; ++v) column[v] = load(d, b + p * b_step + v * lanes);
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i) {
-      const auto factor = hn::Set(d, factors[i * block + p]);
-      SINTER_UNROLL
-      for (int v = 0; v < Vectors; ++v) sum[i][v] = hn::MulAdd(factor, column[v], sum[i][v]);
-    }
-  }
-  SINTER_UNROLL
-  for (int i = 0; i < Rows; ++i) {
-    SINTER_UNROLL
-    for (int v = 0; v < Vectors; ++v) hn::StoreU(sum[i][v], d, sums + i * tile + v * lanes);
-  }
-}
-
-/// All columns of a tile, `Rows` rows. For one or two of them long parts of rows of b are read in
-/// order, as memory gives them fastest.
-template <int Rows, class T>
-HWY_NOINLINE void across(const float* factors, const T* b, std::int64_t b_step, int depth,
-                         int columns, float* sums) {
-  constexpr int lanes = int(hn::MaxLanes(Floats())), vectors = 2;
-  int j = 0;
-  if constexpr (Rows < 4) {
-    add_all_steps<Rows>(Strided<float>{factors, block, 1}, b, b_step, depth, columns, sums, tile);
-    j = columns / lanes * lanes;
-  } else {
-    for (; j + vectors * lanes <= columns; j += vectors * lanes)
-      add_across<Rows, vectors>(factors, b + j, b_step, depth, sums + j);
-    for (; j + lanes <= columns; j += lanes)
-      add_across<Rows, 1>(factors, b + j, b_step, depth, sums + j);
-  }
-  for (; j < columns; ++j)
-    for (int i = 0; i < Rows; ++i) {
-      float sum = sums[i * tile + j];
-      for (int p = 0; p < depth; ++p) sum += factors[i * block + p] * float(b[p * b_step + j]);
-      sums[i * tile + j] = sum;
-    }
-}
 
 /// sums += `Rows` rows of factors times `Columns` columns of op(b), which are rows of b.
 template <int Rows, int Columns, class T>
 HWY_NOINLINE void add_along(const float* factors, const T* b, std::int64_t b_row, int depth,
-                            float* sums) {
+                            float* sums, int tile, Ahead<T>* ahead) {
   const Floats d;
   const int lanes = int(hn::Lanes(d)), whole = depth - depth % lanes;
   hn::Vec<Floats> sum[Rows][Columns];
@@ -107,6 +56,7 @@ HWY_NOINLINE void add_along(const float* factors, const T* b, std::int64_t b_row
     for (int j = 0; j < Columns; ++j) sum[i][j] = hn::Zero(d);
   }
   for (int p = 0; p < whole; p += lanes) {
+    if (ahead) ahead->ask(Columns * int(hn::MaxLanes(d) * sizeof(T)));
     SINTER_UNROLL
     for (int j = 0; j < Columns; ++j) {
       const auto column = load(d, b + j * b_row + p);
@@ -123,55 +73,63 @@ HWY_NOINLINE void add_along(const float* factors, const T* b, std::int64_t b_row
     }
 }
 
-/// All columns of a tile, `Rows` rows.
-template <int Rows, class T>
-void along(const float* factors, const T* b, std::int64_t b_row, int depth, int columns,
-           float* sums) {
-  int j = 0;
-  for (; j + 4 <= columns; j += 4)
-    add_along<Rows, 4>(factors, b + j * b_row, b_row, depth, sums + j);
-  for (; j < columns; ++j) add_along<Rows, 1>(factors, b + j * b_row, b_row, depth, sums + j);
+/// sums += all rows of factors times `Columns` columns of op(b).
+template <int Columns, class T>
+void add_down(FewRows& few, int column, const T* b, std::int64_t b_row, int depth,
+              Ahead<T>* ahead) {
+  int i = 0;
+  const auto next = [&](auto count) {
+    constexpr int n = decltype(count)::value;
+    add_along<n, Columns>(few.factors + i * block, b, b_row, depth,
+                          few.sums + i * few.tile + column, few.tile, i == 0 ? ahead : nullptr);
+    i += n;
+  };
+  while (i + 4 <= few.rows) next(std::integral_constant<int, 4>());
+  while (i + 2 <= few.rows) next(std::integral_constant<int, 2>());
+  while (i < few.rows) next(std::integral_constant<int, 1>());
+}
+
+/// Widens the factors of a block of the depth. Element (i, p) of a is a.data[i a.row + p a.step].
+template <class T>
+void widen_factors(Strided<T> a, int depth, bool along, FewRows& few) {
+  for (int i = 0; i < few.rows; ++i)
+    for (int p = 0; p < depth; ++p)
+      few.factors[along ? i * block + p : p * factors_step + i] =
+          float(a.data[i * a.row + p * a.step]);
 }
 
 /// sums += columns [first, first + columns) of the product, over a block of the depth.
 template <class T>
-void add_block(FewRows& few, int rows, Matrix<const T> b, int p, int depth, int first,
-               int columns) {
-  int i = 0;
-  const auto next = [&](auto count) {
+void add_block(FewRows& few, Matrix<const T> b, int p, int depth, int first, int columns) {
+  if (!b.transposed)
+    return add_all_steps(few.rows, few.factors, b.data + p * b.stride + first, b.stride, depth,
+                         columns, few.sums, few.tile);
+  for_columns(few.rows, columns, [&](auto count, int j) {
     constexpr int n = decltype(count)::value;
-    const float* const factors = few.factors + i * block;
-    float* const sums = few.sums + i * tile;
-    if (b.transposed) {
-      along<n>(factors, b.data + first * b.stride + p, b.stride, depth, columns, sums);
-    } else {
-      across<n>(factors, b.data + p * b.stride + first, b.stride, depth, columns, sums);
-    }
-    i += n;
-  };
-  while (i + 4 <= rows) next(std::integral_constant<int, 4>());
-  while (i + 2 <= rows) next(std::integral_constant<int, 2>());
-  while (i < rows) next(std::integral_constant<int, 1>());
+    const T* const at = b.data + (first + j) * b.stride + p;
+    Ahead<T> ahead(at + n * b.stride, depth, b.stride);
+    add_down<n>(few, j, at, b.stride, depth, n > 1 ? &ahead : nullptr);
+  });
 }
 
 template <class T, class C>
 void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend) {
   const int depth = a.transposed ? a.rows : a.columns;
-  const std::int64_t row = a.transposed ? 1 : a.stride, step = a.transposed ? a.stride : 1;
+  const Strided<T> factors{a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
   FewRows few;
-  for (int first = 0; first < c.columns; first += tile) {
-    const int columns = std::min(tile, c.columns - first);
-    std::fill_n(few.sums, c.rows * tile, 0.f);
+  few.rows = c.rows;
+  few.tile = sums_at_once / c.rows / 64 * 64;
+  for (int first = 0; first < c.columns; first += few.tile) {
+    const int columns = std::min(few.tile, c.columns - first);
+    std::fill_n(few.sums, c.rows * few.tile, 0.f);
     for (int p = 0; p < depth; p += block) {
       const int n = std::min(block, depth - p);
-      for (int i = 0; i < c.rows; ++i)
-        for (int q = 0; q < n; ++q)
-          few.factors[i * block + q] = float(a.data[i * row + (p + q) * step]);
-      add_block(few, c.rows, b, p, n, first, columns);
+      if (first == 0 || depth > block) widen_factors(factors.from(0, p), n, b.transposed, few);
+      add_block(few, b, p, n, first, columns);
     }
     for (int i = 0; i < c.rows; ++i)
       for (int j = 0; j < columns; ++j) {
-        const float sum = few.sums[i * tile + j];
+        const float sum = few.sums[i * few.tile + j];
         c.data[i * c.stride + first + j] = C(addend ? float(*addend.at(i, first + j)) + sum : sum);
       }
   }

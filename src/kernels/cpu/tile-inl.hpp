@@ -56,41 +56,6 @@ HWY_INLINE void multiply_tile(D d, Strided<T> a, const T* HWY_RESTRICT b, std::i
   }
 }
 
-/// sums[i] += Σ_p a(i, p) b[p], p < Steps, for whole vectors of `columns`. Rows of sums are `sums_row`
-/// apart. Long parts of rows of b are read in order, as memory gives them fastest.
-template <int Rows, int Steps, class W, class T>
-HWY_INLINE void add_steps(Strided<W> a, const T* HWY_RESTRICT b, std::int64_t b_step, int columns,
-                          W* HWY_RESTRICT sums, std::int64_t sums_row) {
-  const hn::ScalableTag<W> d;
-  const int lanes = int(hn::Lanes(d));
-  hn::Vec<decltype(d)> factor[Rows][Steps];
-  for (int i = 0; i < Rows; ++i)
-    for (int p = 0; p < Steps; ++p) factor[i][p] = hn::Set(d, a.data[i * a.row + p * a.step]);
-  for (int j = 0; j + lanes <= columns; j += lanes) {
-    hn::Vec<decltype(d)> sum[Rows];
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i) sum[i] = hn::LoadU(d, sums + i * sums_row + j);
-    SINTER_UNROLL
-    for (int p = 0; p < Steps; ++p) {
-      const auto column = load(d, b + p * b_step + j);
-      SINTER_UNROLL
-      for (int i = 0; i < Rows; ++i) sum[i] = hn::MulAdd(factor[i][p], column, sum[i]);
-    }
-    SINTER_UNROLL
-    for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * sums_row + j);
-  }
-}
-/// add_steps() over a depth.
-template <int Rows, class W, class T>
-HWY_INLINE void add_all_steps(Strided<W> a, const T* b, std::int64_t b_step, int depth, int columns,
-                              W* sums, std::int64_t sums_row) {
-  int p = 0;
-  for (; p + 4 <= depth; p += 4)
-    add_steps<Rows, 4>(a.from(0, p), b + p * b_step, b_step, columns, sums, sums_row);
-  for (; p < depth; ++p)
-    add_steps<Rows, 1>(a.from(0, p), b + p * b_step, b_step, columns, sums, sums_row);
-}
-
 /// What a product does with c.
 enum class Into {
   assign,         ///< c = ab

@@ -134,6 +134,59 @@ TEST_CASE_TEMPLATE("our tiles give the same bits for every number of threads", T
         }
 }
 
+TEST_CASE_TEMPLATE("few rows take the terms of each sum in order, fused or not", T, float, double) {
+  const int n = 1041, k = 267, block = 256;  // tails of vectors, of rows at once and of blocks
+  const Operand<T> a(11, k, false, 3, 1), b(k, n, false, 5, 2);
+  const std::vector<T> bias = normal_values<T>(n, 3);
+  std::vector<T> sums, fused;
+  for (int i = 0; i < 11; ++i)
+    for (int j = 0; j < n; ++j) {
+      T all = bias[j], all_fused = bias[j];
+      for (int first = 0; first < k; first += block) {
+        T sum = 0, sum_fused = 0;
+        for (int p = first; p < std::min(first + block, k); ++p) {
+          const T x = a.data[i * a.matrix.stride + p], y = b.data[p * b.matrix.stride + j];
+          const T product = x * y;
+          sum += product, sum_fused = std::fma(x, y, sum_fused);
+        }
+        all += sum, all_fused += sum_fused;
+      }
+      sums.push_back(all), fused.push_back(all_fused);
+    }
+  kernel::Stream stream(1);
+  on_every_instruction_set([&] {
+    for (int m = 1; m <= 11; ++m) {
+      std::vector<T> c(m * n, 1);
+      kernel::matmul_by<T, T>(Gemm::tiles, stream, {a.data.data(), m, k, a.matrix.stride}, b.matrix,
+                              kernel::Tensor(c.data(), m, n), {bias.data()});
+      CAPTURE(m);
+      CHECK((same_bits(c, std::vector<T>(fused.begin(), fused.begin() + m * n)) ||
+             same_bits(c, std::vector<T>(sums.begin(), sums.begin() + m * n))));
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("a few rows have the bits that each has alone", T, float, double) {
+  const int n = 530, k = 600;
+  for (bool tb : {false, true}) {
+    const Operand<T> a(11, k, false, 3, 1), b(k, n, tb, 5, 2);
+    kernel::Stream stream(1);
+    on_every_instruction_set([&] {
+      std::vector<T> all(11 * n), alone(n);
+      const auto product = [&](int row, int rows, std::vector<T>& c) {
+        kernel::matmul_by<T, T>(Gemm::tiles, stream,
+                                {a.data.data() + row * a.matrix.stride, rows, k, a.matrix.stride},
+                                b.matrix, kernel::Tensor(c.data(), rows, n), {});
+      };
+      product(0, 11, all);
+      for (int row : {0, 7, 8, 10}) {
+        product(row, 1, alone);
+        CHECK(same_bits(alone, std::vector<T>(all.begin() + row * n, all.begin() + (row + 1) * n)));
+      }
+    });
+  }
+}
+
 TEST_CASE_TEMPLATE("matmul may have no rows, columns or depth", T, float, double) {
   kernel::Stream stream(2);
   std::vector<T> a(12, 1), c(12, 7);

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What products of few rows have in common for wide and narrow numbers, compiled once for each
+// instruction set: include after hwy/foreach_target.h.
+#include <hwy/highway.h>
+
+#include "kernels/cpu/ahead-inl.hpp"
+#include "kernels/cpu/gemm.hpp"
+#include "kernels/cpu/tile-inl.hpp"
+
+#if defined(SINTER_FEW_ROWS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINTER_FEW_ROWS_INL
+#undef SINTER_FEW_ROWS_INL
+#else
+#define SINTER_FEW_ROWS_INL
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sinter::kernel {
+namespace {
+namespace HWY_NAMESPACE {
+
+/// Rows of op(a) within a block of the depth: factor (i, p) is at p × factors_step + i.
+constexpr int factors_step = min_rows;
+
+/// sums[i] += Σ_p factor(i, p) b[p], p < Steps, for a vector of columns.
+template <int Rows, int Steps, class D, class F, class T, class W = Element_of<D>>
+HWY_INLINE void add_vector(D d, const F& factor, const T* HWY_RESTRICT b, std::int64_t b_step,
+                           W* HWY_RESTRICT sums, std::int64_t sums_row) {
+  hn::Vec<D> sum[Rows];
+  SINTER_UNROLL
+  for (int i = 0; i < Rows; ++i) sum[i] = hn::LoadU(d, sums + i * sums_row);
+  SINTER_UNROLL
+  for (int p = 0; p < Steps; ++p) {
+    const auto column = load(d, b + p * b_step);
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) sum[i] = hn::MulAdd(factor(i, p), column, sum[i]);
+  }
+  SINTER_UNROLL
+  for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * sums_row);
+}
+
+/// add_vector() for all columns. Factors that fit stay in registers.
+template <int Rows, int Steps, class W, class T>
+HWY_NOINLINE void add_steps(const W* HWY_RESTRICT factors, const T* HWY_RESTRICT b,
+                            std::int64_t b_step, int columns, W* HWY_RESTRICT sums,
+                            std::int64_t sums_row, Ahead<T>* ahead) {
+  const hn::ScalableTag<W> d;
+  const hn::CappedTag<W, 1> one;
+  const int lanes = int(hn::Lanes(d));
+  constexpr bool fit = Rows * Steps <= (HWY_TARGET == HWY_AVX3 ? 16 : 8);
+  constexpr int rows = fit ? Rows : 1, steps = fit ? Steps : 1;
+  hn::Vec<decltype(d)> held[rows][steps];
+  for (int i = 0; i < rows; ++i)
+    for (int p = 0; p < steps; ++p) held[i][p] = hn::Set(d, factors[p * factors_step + i]);
+  const auto factor = [&](int i, int p) HWY_ATTR {
+    return fit ? held[i % rows][p % steps] : hn::Set(d, factors[p * factors_step + i]);
+  };
+  int j = 0;
+  for (; j + lanes <= columns; j += lanes) {
+    if (ahead) ahead->ask(Steps * int(hn::MaxLanes(d) * sizeof(T)));
+    add_vector<Rows, Steps>(d, factor, b + j, b_step, sums + j, sums_row);
+  }
+  const auto single = [=](int i, int p)
+                          HWY_ATTR { return hn::Set(one, factors[p * factors_step + i]); };
+  for (; j < columns; ++j) add_vector<Rows, Steps>(one, single, b + j, b_step, sums + j, sums_row);
+}
+
+/// add_steps() for any number of rows.
+template <int Steps, class W, class T>
+HWY_INLINE void add_steps_of(int rows, const W* factors, const T* b, std::int64_t b_step,
+                             int columns, W* sums, std::int64_t sums_row, Ahead<T>* ahead) {
+  int i = 0;
+  const auto next = [&](auto count) {
+    constexpr int n = decltype(count)::value;
+    add_steps<n, Steps>(factors + i, b, b_step, columns, sums + i * sums_row, sums_row,
+                        i == 0 ? ahead : nullptr);
+    i += n;
+  };
+  while (i + 8 <= rows) next(std::integral_constant<int, 8>());
+  while (i + 4 <= rows) next(std::integral_constant<int, 4>());
+  while (i + 2 <= rows) next(std::integral_constant<int, 2>());
+  while (i < rows) next(std::integral_constant<int, 1>());
+}
+
+/// sums += the product of `rows` rows of factors and `columns` columns of b, over a depth. Each sum
+/// takes its terms in their order. b is read in the order in which it lies; several of its rows are
+/// taken at once, so that sums are rarely read and written.
+template <class W, class T>
+void add_all_steps(int rows, const W* factors, const T* b, std::int64_t b_step, int depth,
+                   int columns, W* sums, std::int64_t sums_row) {
+  constexpr int steps = 8;
+  Ahead<T> ahead(b + steps * b_step, columns, b_step);
+  int p = 0;
+  for (; p + steps <= depth; p += steps)
+    add_steps_of<steps>(rows, factors + p * factors_step, b + p * b_step, b_step, columns, sums,
+                        sums_row, &ahead);
+  for (; p < depth; ++p)
+    add_steps_of<1>(rows, factors + p * factors_step, b + p * b_step, b_step, columns, sums,
+                    sums_row, static_cast<Ahead<T>*>(nullptr));
+}
+
+/// Calls f(how many, the first) for all columns of op(b), which are rows of b. A single row of
+/// c takes one after the other, as they lie; more rows take several at once, to load these less often.
+template <class F>
+HWY_INLINE void for_columns(int rows, int columns, const F& f) {
+  int j = 0;
+  if (rows > 1)
+    for (; j + 4 <= columns; j += 4) f(std::integral_constant<int, 4>(), j);
+  for (; j < columns; ++j) f(std::integral_constant<int, 1>(), j);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace sinter::kernel
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
