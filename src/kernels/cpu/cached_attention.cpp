@@ -17,6 +17,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/cached_attention.cpp"
 #include <hwy/foreach_target.h>
 
+#include "kernels/cpu/ahead-inl.hpp"
 #include "kernels/cpu/simd-inl.hpp"
 
 #ifndef SINTER_CACHED_ATTENTION_TABLE
@@ -41,6 +42,12 @@ struct CachedHead {
   }
   T* values(int in, int position) const {
     return data + in * slot_size + (std::int64_t(rows) + position % rows) * depth;
+  }
+  /// From the values of a position to where keys of the head behind lie.
+  std::int64_t next_keys() const { return std::int64_t(rows) * depth; }
+  /// Up to where values of positions lie one behind the other, from a position to `last`.
+  int run_end(int position, int last) const {
+    return sources ? position + 1 : std::min(last, position - position % rows + rows);
   }
 };
 
@@ -67,15 +74,16 @@ constexpr double log2_e = 1.44269504088896340736;
 template <class W>
 using ScoreTag = hn::CappedTag<W, cache_block>;
 
-/// Scores of a block of cache_block positions from one slot.
+/// Scores of a block of cache_block positions from one slot. Asks for its values, which come next.
 template <class T, class W = Wide<T>>
-HWY_INLINE void score_block(const W* q, const T* keys, int depth, W* scores) {
+HWY_INLINE void score_block(const W* q, const T* keys, const T* values, int depth, W* scores) {
   const ScoreTag<W> d;
   constexpr int lanes = int(hn::MaxLanes(d)), vectors = cache_block / lanes;
   hn::Vec<ScoreTag<W>> even[vectors], odd[vectors];
   for (int v = 0; v < vectors; ++v) even[v] = odd[v] = hn::Zero(d);
   int c = 0;
   for (; c + 2 <= depth; c += 2) {
+    ask_for(values + c * cache_block, 2 * cache_block * sizeof(T));
     const auto a = hn::Set(d, q[c]), b = hn::Set(d, q[c + 1]);
     for (int v = 0; v < vectors; ++v) {
       even[v] = hn::MulAdd(a, load(d, keys + c * cache_block + v * lanes), even[v]);
@@ -96,19 +104,20 @@ template <class T, class W = Wide<T>>
 HWY_INLINE void score(const W* q, const CachedHead<T>& head, int block, int first, int last,
                       W* scores) {
   const int slot = head.slot_of(first);
-  score_block(q, head.keys(slot, block), head.depth, scores);
+  score_block(q, head.keys(slot, block), head.values(slot, block), head.depth, scores);
   if (!head.sources) return;
   for (int p = first + 1; p < last; ++p) {
     if (head.sources[p] == slot) continue;
     HWY_ALIGN W others[cache_block];
     const int other = head.sources[p];
-    score_block(q, head.keys(other, block), head.depth, others);
+    score_block(q, head.keys(other, block), head.values(other, block), head.depth, others);
     for (; p < last && head.sources[p] == other; ++p) scores[p - block] = others[p - block];
     --p;
   }
 }
 
-/// sums = factor × sums + Σ p[k] values(first + k), over positions [first, last).
+/// sums = factor × sums + Σ p[k] values(first + k), over positions [first, last). Asks for as many
+/// keys of the head behind, which mostly comes next.
 template <class T, class W = Wide<T>>
 HWY_INLINE void add_values(const W* p, const CachedHead<T>& head, int first, int last, W factor,
                            W* sums) {
@@ -123,15 +132,20 @@ HWY_INLINE void add_values(const W* p, const CachedHead<T>& head, int first, int
     hn::Vec<decltype(tag)> sum[n];
     const auto by = hn::Set(tag, factor);
     for (int v = 0; v < n; ++v) sum[v] = hn::Mul(by, hn::LoadU(tag, sums + c + v * step));
-    for (int t = first; t < last; ++t) {
+    for (int t = first; t < last;) {
       const T* row = head.values(head.slot_of(t), t) + c;
-      const auto weight = hn::Set(tag, p[t - first]);
-      for (int v = 0; v < n; ++v) sum[v] = hn::MulAdd(weight, load(tag, row + v * step), sum[v]);
+      const T* next = row - c + head.next_keys();
+      for (const int end = head.run_end(t, last); t < end; ++t, row += head.depth) {
+        if (c == 0) ask_for(next, head.depth * sizeof(T)), next += head.depth;
+        const auto weight = hn::Set(tag, p[t - first]);
+        for (int v = 0; v < n; ++v) sum[v] = hn::MulAdd(weight, load(tag, row + v * step), sum[v]);
+      }
     }
     for (int v = 0; v < n; ++v) hn::StoreU(sum[v], tag, sums + c + v * step);
     c += n * step;
   };
   while (c + vectors * lanes <= head.depth) columns(d, std::integral_constant<int, vectors>());
+  while (c + 2 * lanes <= head.depth) columns(d, std::integral_constant<int, 2>());
   while (c + lanes <= head.depth) columns(d, std::integral_constant<int, 1>());
   while (c < head.depth) columns(one, std::integral_constant<int, 1>());
 }
