@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hardware/large_pages.hpp"
 #include "run/binder.hpp"
 #include "run/decision.hpp"
 #include "run/rank_error.hpp"
@@ -45,6 +46,14 @@ constexpr bool checks_traffic = true;
                      instruction.kind->name + "'" + (on.empty() ? "" : " of ") + on));
 }
 
+/// How many bytes of an arena, from its start, a program uses as a whole: all that lives through its
+/// steps but the caches of texts, which are used as far as the texts are long.
+std::int64_t used_whole(const PlacementView& placement) {
+  for (const Buffer& b : placement.buffers)
+    if (b.opened_by < 0 && b.space == Space::cache) return b.offset;
+  return placement.persistent;
+}
+
 }  // namespace
 
 Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
@@ -56,8 +65,8 @@ Machine::Machine(const PlanView& plan, const std::vector<Parameter>& parameters,
       options_(std::move(options)),
       states_(std::move(states)),
       arena_(plan.memory.total),
-      parameters_(plan, parameters, stream, communicator.rank(), arena(),
-                  std::move(offload_folder)),
+      parameters_(plan, parameters, stream, communicator.rank(),
+                  in_large_pages(arena(), used_whole(plan.prediction)), std::move(offload_folder)),
       inputs_(stream, plan),
       programs_(std::make_unique<Programs>()),
       decision_(reinterpret_cast<kernel::Decision*>(flat<std::byte>(Space::decision).data)) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "hardware/large_pages.hpp"
 #include "sinter/base/with_element.hpp"
 #include "sinter/error.hpp"
 #include "sinter/hardware/available.hpp"
@@ -27,6 +28,15 @@ DeviceMemory::DeviceMemory(std::int64_t bytes) {
 }
 
 DeviceMemory::~DeviceMemory() { munmap(bytes_.data(), bytes_.size()); }
+
+std::span<std::byte> in_large_pages(std::span<std::byte> arena,
+                                    [[maybe_unused]] std::int64_t whole) {
+#ifdef MADV_HUGEPAGE
+  const auto bytes = std::clamp<std::int64_t>(whole, 0, std::int64_t(arena.size()));
+  if (bytes > 0) madvise(arena.data(), std::size_t(bytes), MADV_HUGEPAGE);  // it may deny
+#endif
+  return arena;
+}
 
 AvailableMemory available_device_memory() { return available_memory(); }
 
