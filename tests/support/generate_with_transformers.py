@@ -37,7 +37,8 @@ def multinomial_by(draws):
             place = int(torch.searchsorted(reached, next(draws) * reached[-1], right=True))
             chosen.append(int(order[place]))
             left[chosen[-1]] = 0
-        return torch.tensor([chosen])
+        # The likeliest first, as transformers 5.24 takes them; older versions do not sort.
+        return torch.tensor([sorted(chosen, key=lambda token: -weights[0, token])])
 
     return multinomial
 
