@@ -20,6 +20,7 @@
 #include "sinter/hardware/device.hpp"
 #include "sinter/recipe/savings.hpp"
 #include "sinter/trainer/core.hpp"
+#include "trainer/encoded_texts.hpp"
 #include "trainer/state_json.hpp"
 
 namespace sinter::detail::cli {
@@ -78,7 +79,7 @@ std::string json_text(const RecipeView& recipe, const Arguments& a, const Weight
                                 {"options", options},
                                 {"hooks", hooks}};
   if (const PlanView* const plan = recipe.reply_plan())
-    result["replies"] = {{"memory", plan->memory.total}, {"rows", plan->max_texts}};
+    result["replies"] = {{"memory", reply_bytes(recipe)}, {"rows", plan->max_texts}};
   if (recipe.quantized) {
     const Memory& in_int8 = recipe.quantized()->plan->memory;
     result["predict_in_int8"] = {{"memory", in_int8.total}, {"weights", in_int8.parameters}};

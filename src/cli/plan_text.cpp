@@ -6,6 +6,7 @@
 
 #include "cli/output.hpp"
 #include "sinter/plan/parameter.hpp"
+#include "trainer/encoded_texts.hpp"
 
 namespace sinter::detail::cli {
 
@@ -58,10 +59,10 @@ std::string replies_text(const RecipeView& recipe) {
   if (!plan)
     return fmt::format("        replies     each text is read anew for each token ({})\n",
                        recipe.not_continued);
+  const std::int64_t bytes = reply_bytes(recipe);
   return fmt::format(
       "        replies     {:>12}  {:>16} bytes more while evaluations write {} text{} at once\n",
-      bytes_text(plan->memory.total), thousands(plan->memory.total), plan->max_texts,
-      plan->max_texts == 1 ? "" : "s");
+      bytes_text(bytes), thousands(bytes), plan->max_texts, plan->max_texts == 1 ? "" : "s");
 }
 /// What predictions take with weights in int8; empty if the recipe does not say so.
 std::string int8_text(const RecipeView& recipe) {

@@ -15,6 +15,7 @@
 #include "sinter/hardware/offload_memory.hpp"
 #include "sinter/hardware/stream.hpp"
 #include "trainer/batch_work.hpp"
+#include "trainer/encoded_texts.hpp"
 #include "trainer/pinned.hpp"
 #include "trainer/rank_threads.hpp"
 #include "trainer/resources.hpp"
@@ -54,12 +55,6 @@ void join_group(Parameter& p, const std::vector<ParameterGroup>& groups) {
   if (group == groups.end()) return;
   p.learning_rate = group->learning_rate;
   if (group->decay != ParameterGroup::usual) p.decayed = group->decay == ParameterGroup::always;
-}
-
-/// Bytes that this process takes while evaluations write replies.
-std::int64_t reply_bytes(const RecipeView& recipe) {
-  const PlanView* const plan = recipe.reply_plan();
-  return plan ? plan->memory.total : 0;
 }
 
 /// Joins the world. If another rank fails meanwhile, adds where this one was.

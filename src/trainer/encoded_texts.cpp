@@ -8,13 +8,31 @@
 
 namespace sinter::detail {
 
-bool EncodedTexts::are_known(const TrainerCore& trainer) {
-  const RecipeView& recipe = trainer.recipe();
-  const PlanView* const writes = recipe.reply_plan();
-  return writes && recipe.on_host && recipe.ranks() == 1 && !trainer.is_observed() &&
-         trainer.plan().matmul_inputs == kernel::MatmulInputs::whole &&
-         trainer.plan().row_multiple == 1 &&
-         have_same_encoder(trainer.plan().evaluating, writes->predicting);
+namespace {
+std::int64_t row_bytes(const Model& model) {
+  return std::int64_t(model.local(encoded_value(model)).width) * model.sizes.of(Type::compute);
+}
+}  // namespace
+
+bool EncodedTexts::are_known(const RecipeView& recipe) {
+  const PlanView &plan = *recipe.plan, *const writes = recipe.reply_plan();
+  return writes && recipe.on_host && recipe.ranks() == 1 &&
+         plan.matmul_inputs == kernel::MatmulInputs::whole && plan.row_multiple == 1 &&
+         std::ranges::any_of(recipe.metrics, [](const Metric& m) { return m.add_text; }) &&
+         have_same_encoder(plan.evaluating, writes->predicting);
+}
+
+std::int64_t EncodedTexts::bytes_of(const RecipeView& recipe) {
+  if (!are_known(recipe)) return 0;
+  const PlanView& plan = *recipe.plan;
+  const std::int64_t row = row_bytes(plan.evaluating), examples = recipe.writes()->examples;
+  const std::int64_t kept = examples == 0 ? most_bytes : examples * plan.second_context * row;
+  return std::min(most_bytes, kept) + plan.evaluating.sizes.rows[1] * row;
+}
+
+std::int64_t reply_bytes(const RecipeView& recipe) {
+  const PlanView* const plan = recipe.reply_plan();
+  return plan ? plan->memory.total + EncodedTexts::bytes_of(recipe) : 0;
 }
 
 EncodedTexts::EncodedTexts(TrainerCore& trainer, std::int64_t most)
@@ -22,7 +40,7 @@ EncodedTexts::EncodedTexts(TrainerCore& trainer, std::int64_t most)
   const PlanView& plan = trainer.plan();
   const Model& model = plan.evaluating;
   const int value = encoded_value(model);
-  row_bytes_ = std::int64_t(model.local(value).width) * model.sizes.of(Type::compute);
+  row_bytes_ = row_bytes(model);
   const auto buffer = std::ranges::find_if(plan.evaluation.buffers, [&](const Buffer& b) {
     return b.space == Space::value && b.index == value;
   });

@@ -19,9 +19,11 @@ class EncodedTexts final : public Observer {
 
   /// True if the encoder gives the same where the loss is computed and where replies are written. The
   /// recipe then plans a generator with the same encoder, products take their inputs as they are, and
-  /// nothing is padded. One rank has all of each batch, on the host, and nobody else observes it.
-  static bool are_known(const TrainerCore& trainer);
-  /// requires  are_known()
+  /// nothing is padded. One rank has all of each batch, on the host.
+  static bool are_known(const RecipeView& recipe);
+  /// The most bytes that are taken at once while an evaluation by this recipe writes replies.
+  static std::int64_t bytes_of(const RecipeView& recipe);
+  /// requires  are_known(), and nobody else observes the trainer
   explicit EncodedTexts(TrainerCore& trainer, std::int64_t most = most_bytes);
 
   /// Returns TrainerCore::evaluate(), and keeps the rows of this batch in place of those before.
@@ -40,5 +42,8 @@ class EncodedTexts final : public Observer {
   std::int64_t row_bytes_ = 0, taken_ = 0;
   std::vector<std::byte> rows_;  // of the batch
 };
+
+/// Bytes that this process takes, beside the plan, while evaluations write replies.
+std::int64_t reply_bytes(const RecipeView& recipe);
 
 }  // namespace sinter::detail

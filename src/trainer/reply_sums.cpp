@@ -48,7 +48,8 @@ ReplySums::ReplySums(TrainerCore& trainer, const AnySource& data)
   form_ = *std::move(form);
   needed_ = std::ranges::any_of(metrics_, [](const Metric& m) { return m.add_text; });
   together_ = !trainer.recipe().reply_plan() && predict_together(trainer);
-  if (needed_ && EncodedTexts::are_known(trainer)) encoded_.emplace(trainer);
+  if (EncodedTexts::are_known(trainer.recipe()) && !trainer.is_observed())
+    encoded_.emplace(trainer);
   for (const Metric& metric : metrics_) sums_.emplace_back(metric.text_sums);
   for (const Metric& metric : metrics_)
     if (metric.add_rank) rank_among(metric.candidates);

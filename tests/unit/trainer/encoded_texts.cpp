@@ -22,17 +22,18 @@ struct Letters : TwoContexts {
   static constexpr bool has_replies = true;
 };
 template <class... Policies>
-using Replies = Made<Seq2Seq<{.encoder_layers = 2,
-                              .decoder_layers = 1,
-                              .heads = 2,
-                              .width = 16,
-                              .hidden = 20,
-                              .vocabulary = axes_vocabulary,
-                              .positions = 9,
-                              .dropout = 0.1}>,
-                     Letters, Batch<{.global = 4, .micro = 2}>, AdamW<>, Metrics<Bleu>, Evaluate<>,
-                     Policies...>;
-using R = Replies<>;
+using Replies =
+    Made<Seq2Seq<{.encoder_layers = 2,
+                  .decoder_layers = 1,
+                  .heads = 2,
+                  .width = 16,
+                  .hidden = 20,
+                  .vocabulary = axes_vocabulary,
+                  .positions = 9,
+                  .dropout = 0.1}>,
+         Letters, Batch<{.global = 4, .micro = 2}>, AdamW<>, Metrics<Bleu>, Policies...>;
+using R = Replies<Evaluate<{.examples = 200}>>;
+using WritesAll = Replies<Evaluate<>>;
 
 /// Sequences of a batch, each with the text that its encoder reads.
 constexpr int sequences = 7;
@@ -148,17 +149,21 @@ TEST_CASE("rows of another size are refused") {
 }
 
 TEST_CASE("what an encoder gives is known where one rank has it and the generator has the same") {
-  Trainer<R> one({.seed = 1, .threads = 1});
-  CHECK(EncodedTexts::are_known(one));
-  EncodedTexts other(one);
-  one.observe({&other});
-  CHECK(!EncodedTexts::are_known(one));
-  one.observe({});
-  Trainer<Replies<SplitBatch<{.ranks = 2}>>> two({.seed = 1, .threads = 2});
-  CHECK(!EncodedTexts::are_known(two));
-  const std::shared_ptr<RecipeView> skipping = Trainer<R>::options();
-  skipping->skips_generation = true;
-  CHECK(!EncodedTexts::are_known(TrainerCore(skipping, {.seed = 1, .threads = 1})));
+  const std::shared_ptr<RecipeView> one = Trainer<R>::options();
+  CHECK(EncodedTexts::are_known(*one));
+  CHECK(!EncodedTexts::are_known(
+      *Trainer<Replies<Evaluate<{.examples = 200}>, SplitBatch<{.ranks = 2}>>>::options()));
+  one->skips_generation = true;
+  CHECK(!EncodedTexts::are_known(*one));
+  CHECK(reply_bytes(*one) == 0);
+}
+
+TEST_CASE("the bytes of replies are those of the generator, of kept rows and of a micro-batch") {
+  constexpr std::int64_t row = 16 * sizeof(float), of_200 = 200 * 9, of_a_batch = 2 * 9;
+  const std::shared_ptr<RecipeView> one = Trainer<R>::options();
+  CHECK(reply_bytes(*one) == one->reply_plan()->memory.total + (of_200 + of_a_batch) * row);
+  const std::shared_ptr<RecipeView> all = Trainer<WritesAll>::options();
+  CHECK(EncodedTexts::bytes_of(*all) == EncodedTexts::most_bytes + of_a_batch * row);
 }
 
 }  // namespace sinter::detail::testing::encoded_texts_tests
