@@ -5,18 +5,20 @@
 // for 256 tokens without that for the first, over 255. A row whose texts differ is void.
 //   ./sinter bench decode [--threads N] [--rounds N] [--peers PYTHON|new] [--against TEXT]
 //                         [--only TEXT] [--json FILE] [--svg FILE]
-// "reading alone" reads as many bytes as the weights have, once for each token, by simple sums: the
-// limit of a processor whose cache does not hold them. With --peers also transformers' generate(),
-// CTranslate2 with float32 and int8, and llama.cpp with float32, 16 bits and Q8_0, in a Python that has
-// them (bench/peers/requirements.txt). llama.cpp keeps keys and values in 16 bits, which is its default.
+// "reading alone" reads as many bytes as the weights have, in pages as large, once for each token, by
+// simple sums: the limit of a processor whose cache does not hold them. With --peers also transformers'
+// generate(), CTranslate2 with float32 and int8, and llama.cpp with float32, 16 bits and Q8_0, in a Python
+// that has them (bench/peers/requirements.txt). llama.cpp keeps keys and values in 16 bits, its default.
 #include <ctime>
 #include <numeric>
 
 #include "contest.hpp"
+#include "hardware/large_pages.hpp"
 #include "hugging_face/export_gguf.hpp"
 #include "recipes.hpp"
 #include "report.hpp"
 #include "sinter/generate/generator.hpp"
+#include "sinter/hardware/memory.hpp"
 #include "trainer/state_json.hpp"
 
 using namespace sinter;
@@ -140,14 +142,17 @@ double sum_of(const float* from, std::size_t count) {
 void read_alone(const Work& w, int threads) {
   const auto parameters = std::size_t(w.trainer({.seed = 1, .threads = 1}).plan().parameters);
   kernel::Stream stream(threads);
-  const std::vector<float> weights(parameters, 1.f);
+  const DeviceMemory memory(std::int64_t(4 * parameters));
+  auto* const weights =
+      reinterpret_cast<float*>(in_large_pages(memory.bytes(), std::int64_t(4 * parameters)).data());
+  std::fill_n(weights, parameters, 1.f);
   std::vector<double> sums(std::size_t(threads), 0.);
   serve([&](int, int count) {
     for (int k = 0; k < count; ++k)
       stream.parallel(threads, [&](int part) {
         const std::size_t begin = parameters * std::size_t(part) / std::size_t(threads);
         const std::size_t end = parameters * std::size_t(part + 1) / std::size_t(threads);
-        sums[std::size_t(part)] += sum_of(weights.data() + begin, end - begin);
+        sums[std::size_t(part)] += sum_of(weights + begin, end - begin);
       });
     return 0.;
   });
