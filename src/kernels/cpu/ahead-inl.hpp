@@ -39,13 +39,14 @@ class Ahead {
         end_(at_ + columns * std::int64_t(sizeof(T))),
         row_(end_ - at_),
         beside_((step - columns) * std::int64_t(sizeof(T))) {}
-  /// Asks for the next `bytes`, which may lie behind the matrix.
+  /// Asks for the next `bytes`, which may lie behind the row, and behind the matrix: who reads as many
+  /// bytes is never ahead of what was asked for.
   HWY_INLINE void ask(int bytes) {
     ask_for(at_, bytes);
     at_ += bytes;
     if (at_ < end_) return;
-    at_ = end_ + beside_;
-    end_ = at_ + row_;
+    at_ += beside_;
+    end_ += beside_ + row_;
   }
 };
 

@@ -48,21 +48,23 @@ struct Target {
 /// Room for sums of columns of c: as much as a processor has at hand while it reads b.
 constexpr int sums_at_once = 4096;
 
-/// c = ab + addend over a block of the depth, with b as it is stored. Factors are those of all rows.
+/// c = ab + addend over a block of the depth, with b as it is stored, of which `steps` rows are taken
+/// at once.
 template <class T>
-void multiply_stored(const T* factors, int rows, Matrix<const T> b, int depth, Target<T> c) {
+void multiply_stored(Factors<T> factors, int rows, Matrix<const T> b, int steps, Target<T> c) {
   HWY_ALIGN T sums[sums_at_once];
   const int at_once = sums_at_once / rows / 64 * 64;
   for (int first = 0; first < b.columns; first += at_once) {
     const int columns = std::min(at_once, b.columns - first);
-    std::fill_n(sums, rows * at_once, T(0));
-    add_all_steps(rows, factors, b.data + first, b.stride, depth, columns, sums, at_once);
+    for (int i = 0; i < rows; ++i) std::fill_n(sums + i * at_once, columns, T(0));
+    add_all_steps(rows, factors, b.data + first, b.stride, b.rows, columns, steps, sums, at_once);
     for (int i = 0; i < rows; ++i) {
       const Target<T> to = c.from(i, first);
-      for (int j = 0; j < columns; ++j) {
-        const T sum = sums[i * at_once + j];
-        to.data[j] = to.addend ? *to.addend.at(0, j) + sum : sum;
-      }
+      for_each<T>(columns, [&](auto d, std::int64_t j) HWY_ATTR {
+        const auto sum = hn::LoadU(d, sums + i * at_once + j);
+        hn::StoreU(to.addend ? hn::Add(hn::LoadU(d, to.addend.data + j), sum) : sum, d,
+                   to.data + j);
+      });
     }
   }
 }
@@ -138,11 +140,15 @@ void multiply_lines(Strided<T> a, int rows, Matrix<const T> b, int depth, Target
 template <class T>
 void multiply_block(Strided<T> a, int rows, Matrix<const T> b, int p, int depth, Target<T> c) {
   if (!b.transposed) {
-    HWY_ALIGN T factors[factors_step * depth_block];
+    const int steps = steps_for(rows, b);
+    if (rows == 1)
+      return multiply_stored(Factors<T>{a.from(0, p).data, a.step}, 1, rows_of(b, p, p + depth),
+                             steps, c);
+    HWY_ALIGN T factors[min_rows * depth_block];
     for (int q = 0; q < depth; ++q)
       for (int i = 0; i < rows; ++i)
-        factors[q * factors_step + i] = a.data[i * a.row + (p + q) * a.step];
-    return multiply_stored(factors, rows, rows_of(b, p, p + depth), depth, c);
+        factors[q * min_rows + i] = a.data[i * a.row + (p + q) * a.step];
+    return multiply_stored(Factors<T>{factors, min_rows}, rows, rows_of(b, p, p + depth), steps, c);
   }
   HWY_ALIGN T factors[(min_rows - 1) * depth_block];
   for (int i = 0; i < rows; ++i)

@@ -39,7 +39,7 @@ using Floats = hn::ScalableTag<float>;
 /// add_all_steps() takes them.
 struct FewRows {
   int rows, tile;
-  HWY_ALIGN float factors[factors_step * block];
+  HWY_ALIGN float factors[min_rows * block];
   HWY_ALIGN float sums[sums_at_once];
 };
 
@@ -94,7 +94,7 @@ template <class T>
 void widen_factors(Strided<T> a, int depth, bool along, FewRows& few) {
   for (int i = 0; i < few.rows; ++i)
     for (int p = 0; p < depth; ++p)
-      few.factors[along ? i * block + p : p * factors_step + i] =
+      few.factors[along || few.rows == 1 ? i * block + p : p * min_rows + i] =
           float(a.data[i * a.row + p * a.step]);
 }
 
@@ -102,8 +102,9 @@ void widen_factors(Strided<T> a, int depth, bool along, FewRows& few) {
 template <class T>
 void add_block(FewRows& few, Matrix<const T> b, int p, int depth, int first, int columns) {
   if (!b.transposed)
-    return add_all_steps(few.rows, few.factors, b.data + p * b.stride + first, b.stride, depth,
-                         columns, few.sums, few.tile);
+    return add_all_steps(few.rows, Factors<float>{few.factors, few.rows == 1 ? 1 : min_rows},
+                         b.data + p * b.stride + first, b.stride, depth, columns,
+                         steps_for(few.rows, b), few.sums, few.tile);
   for_columns(few.rows, columns, [&](auto count, int j) {
     constexpr int n = decltype(count)::value;
     const T* const at = b.data + (first + j) * b.stride + p;
@@ -121,17 +122,21 @@ void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend
   few.tile = sums_at_once / c.rows / 64 * 64;
   for (int first = 0; first < c.columns; first += few.tile) {
     const int columns = std::min(few.tile, c.columns - first);
-    std::fill_n(few.sums, c.rows * few.tile, 0.f);
+    for (int i = 0; i < c.rows; ++i) std::fill_n(few.sums + i * few.tile, columns, 0.f);
     for (int p = 0; p < depth; p += block) {
       const int n = std::min(block, depth - p);
       if (first == 0 || depth > block) widen_factors(factors.from(0, p), n, b.transposed, few);
       add_block(few, b, p, n, first, columns);
     }
-    for (int i = 0; i < c.rows; ++i)
-      for (int j = 0; j < columns; ++j) {
-        const float sum = few.sums[i * few.tile + j];
-        c.data[i * c.stride + first + j] = C(addend ? float(*addend.at(i, first + j)) + sum : sum);
-      }
+    for (int i = 0; i < c.rows; ++i) {
+      const float* const sums = few.sums + i * few.tile;
+      const C* const other = addend.at(i, first);
+      C* const to = c.data + i * c.stride + first;
+      for_each<C>(columns, [&](auto d, std::int64_t j) HWY_ATTR {
+        const auto sum = hn::LoadU(d, sums + j);
+        store(other ? hn::Add(load(d, other + j), sum) : sum, d, to + j);
+      });
+    }
   }
 }
 
