@@ -128,6 +128,28 @@ void add_all_steps(int rows, Factors<W> factors, const T* b, std::int64_t b_step
                     static_cast<const Ahead<T>*>(nullptr));
 }
 
+/// Σ_p a[p] b[p]. Asks for as many numbers behind b, which mostly come next.
+template <class W, class T>
+HWY_INLINE W dot(const W* HWY_RESTRICT a, const T* HWY_RESTRICT b, int depth) {
+  const hn::ScalableTag<W> d;
+  const hn::CappedTag<W, 1> one;
+  const int lanes = int(hn::Lanes(d));
+  auto sum = hn::Zero(d);
+  int p = 0;
+  for (; p + 4 * lanes <= depth; p += 4 * lanes) {
+    ask_for(b + depth + p, 4 * lanes * std::int64_t(sizeof(T)));
+    SINTER_UNROLL
+    for (int v = 0; v < 4; ++v) {
+      const int at = p + v * lanes;
+      sum = hn::MulAdd(hn::LoadU(d, a + at), load(d, b + at), sum);
+    }
+  }
+  for (; p + lanes <= depth; p += lanes) sum = hn::MulAdd(hn::LoadU(d, a + p), load(d, b + p), sum);
+  auto rest = hn::Zero(one);
+  for (; p < depth; ++p) rest = hn::MulAdd(hn::Set(one, a[p]), load(one, b + p), rest);
+  return reduce_sum(d, sum) + hn::GetLane(rest);
+}
+
 /// Calls f(how many, the first) for all columns of op(b), which are rows of b. A single row of
 /// c takes one after the other, as they lie; more rows take several at once, to load these less often.
 template <class F>

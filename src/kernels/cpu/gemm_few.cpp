@@ -120,10 +120,24 @@ void down(const T* a, std::int64_t a_row, int rows, const T* b, std::int64_t b_r
                                i == 0 ? ahead : nullptr);
 }
 
+/// A single row of c: columns of op(b) are taken one after the other, as they lie.
+template <class T>
+HWY_NOINLINE void multiply_line(const T* a, Matrix<const T> b, int depth, Target<T> c) {
+  for (int j = 0; j < b.rows; ++j) {
+    const T* const column = b.data + j * b.stride;
+    T sum = dot(a, column, std::min(depth, depth_block));
+    if (c.addend) sum = *c.addend.at(0, j) + sum;
+    for (int p = depth_block; p < depth; p += depth_block)
+      sum += dot(a + p, column + p, std::min(depth - p, depth_block));
+    c.data[j] = sum;
+  }
+}
+
 /// The whole product where rows of op(a) and columns of op(b) lie one number behind the other: each
 /// of these is read as a whole.
 template <class T>
 void multiply_lines(Strided<T> a, int rows, Matrix<const T> b, int depth, Target<T> c) {
+  if (rows == 1) return multiply_line(a.data, b, depth, c);
   for_columns(rows, b.rows, [&](auto count, int j) {
     constexpr int n = decltype(count)::value;
     Ahead<T> ahead(b.data + (j + n) * b.stride, depth, b.stride);

@@ -73,6 +73,13 @@ HWY_NOINLINE void add_along(const float* factors, const T* b, std::int64_t b_row
     }
 }
 
+/// sums += a single row of factors times columns of op(b), one after the other, as they lie.
+template <class T>
+HWY_NOINLINE void add_line(const float* factors, const T* b, std::int64_t b_row, int depth,
+                           int columns, float* sums) {
+  for (int j = 0; j < columns; ++j) sums[j] += dot(factors, b + j * b_row, depth);
+}
+
 /// sums += all rows of factors times `Columns` columns of op(b).
 template <int Columns, class T>
 void add_down(FewRows& few, int column, const T* b, std::int64_t b_row, int depth,
@@ -105,6 +112,8 @@ void add_block(FewRows& few, Matrix<const T> b, int p, int depth, int first, int
     return add_all_steps(few.rows, Factors<float>{few.factors, few.rows == 1 ? 1 : min_rows},
                          b.data + p * b.stride + first, b.stride, depth, columns,
                          steps_for(few.rows, b), few.sums, few.tile);
+  if (few.rows == 1)
+    return add_line(few.factors, b.data + first * b.stride + p, b.stride, depth, columns, few.sums);
   for_columns(few.rows, columns, [&](auto count, int j) {
     constexpr int n = decltype(count)::value;
     const T* const at = b.data + (first + j) * b.stride + p;
