@@ -50,6 +50,63 @@ HWY_INLINE void add_vector(D d, const F& factor, const T* HWY_RESTRICT b, std::i
   for (int i = 0; i < Rows; ++i) hn::StoreU(sum[i], d, sums + i * sums_row);
 }
 
+/// True if sums of whole pairs of vectors of columns lie as those of even columns, then those of odd
+/// ones, until put_in_order(): both are widened from one vector of b without moving a number.
+template <class T>
+constexpr bool in_pairs = HWY_TARGET != HWY_SCALAR && std::is_same_v<T, BFloat16>;
+
+/// add_vector() for a pair of vectors of columns.
+template <int Rows, int Steps, class D, class F>
+HWY_INLINE void add_pair(D d, const F& factor, const BFloat16* HWY_RESTRICT b, std::int64_t b_step,
+                         float* HWY_RESTRICT sums, std::int64_t sums_row) {
+  const hn::RebindToUnsigned<D> du;
+  const hn::Repartition<std::uint16_t, D> narrow;
+  const int lanes = int(hn::Lanes(d));
+  const auto upper = hn::Set(du, 0xffff0000u);
+  constexpr int halves = HWY_TARGET == HWY_AVX3 || Rows <= 4 ? 2 : 1;  // whose sums fit registers
+  SINTER_UNROLL
+  for (int half = 0; half < 2; half += halves) {
+    hn::Vec<D> sum[Rows][halves];
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      SINTER_UNROLL
+      for (int h = 0; h < halves; ++h)
+        sum[i][h] = hn::LoadU(d, sums + i * sums_row + (half + h) * lanes);
+    }
+    SINTER_UNROLL
+    for (int p = 0; p < Steps; ++p) {
+      const auto* at = reinterpret_cast<const std::uint16_t*>(b + p * b_step);
+      const auto two = hn::BitCast(du, hn::LoadU(narrow, at));
+      SINTER_UNROLL
+      for (int h = 0; h < halves; ++h) {
+        const auto bits = half + h == 0 ? hn::ShiftLeft<16>(two) : hn::And(two, upper);
+        SINTER_UNROLL
+        for (int i = 0; i < Rows; ++i)
+          sum[i][h] = hn::MulAdd(factor(i, p), hn::BitCast(d, bits), sum[i][h]);
+      }
+    }
+    SINTER_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      SINTER_UNROLL
+      for (int h = 0; h < halves; ++h)
+        hn::StoreU(sum[i][h], d, sums + i * sums_row + (half + h) * lanes);
+    }
+  }
+}
+
+/// Puts sums of columns of a matrix of T in the order of the columns.
+template <class T, class W>
+HWY_INLINE void put_in_order(int columns, W* sums) {
+  if constexpr (in_pairs<T>) {
+    const hn::ScalableTag<W> d;
+    const int lanes = int(hn::Lanes(d));
+    for (int j = 0; j + 2 * lanes <= columns; j += 2 * lanes) {
+      const auto even = hn::LoadU(d, sums + j), odd = hn::LoadU(d, sums + j + lanes);
+      hn::StoreInterleaved2(even, odd, d, sums + j);
+    }
+  }
+}
+
 /// add_vector() for all columns. Factors that fit stay in registers. With `ahead`, as many numbers are
 /// asked for as are added.
 template <int Rows, int Steps, class W, class T>
@@ -69,6 +126,11 @@ HWY_NOINLINE void add_steps(Factors<W> factors, const T* HWY_RESTRICT b, std::in
   };
   Ahead<T> next = ahead ? *ahead : Ahead<T>(b, columns, b_step);
   int j = 0;
+  if constexpr (in_pairs<T>)
+    for (; j + 2 * lanes <= columns; j += 2 * lanes) {
+      if (ahead) next.ask(Steps * 2 * int(hn::MaxLanes(d) * sizeof(T)));
+      add_pair<Rows, Steps>(d, factor, b + j, b_step, sums + j, sums_row);
+    }
   for (; j + lanes <= columns; j += lanes) {
     if (ahead) next.ask(Steps * int(hn::MaxLanes(d) * sizeof(T)));
     add_vector<Rows, Steps>(d, factor, b + j, b_step, sums + j, sums_row);
@@ -105,7 +167,7 @@ HWY_INLINE int steps_for(int rows, Matrix<const T> b) {
 }
 
 /// sums += the product of `rows` rows of factors and `columns` columns of b, over a depth. Each sum
-/// takes its terms in their order. b is read in the order in
+/// takes its terms in their order; put_in_order() then orders the sums. b is read in the order in
 /// which it lies; `steps` of its rows, 8 or 16, are taken at once, so that sums are rarely read and
 /// written.
 template <class W, class T>

@@ -138,7 +138,8 @@ void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend
       add_block(few, b, p, n, first, columns);
     }
     for (int i = 0; i < c.rows; ++i) {
-      const float* const sums = few.sums + i * few.tile;
+      float* const sums = few.sums + i * few.tile;
+      if (!b.transposed) put_in_order<T>(columns, sums);
       const C* const other = addend.at(i, first);
       C* const to = c.data + i * c.stride + first;
       for_each<C>(columns, [&](auto d, std::int64_t j) HWY_ATTR {

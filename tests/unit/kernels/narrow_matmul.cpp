@@ -91,6 +91,35 @@ TEST_CASE_TEMPLATE("few rows of narrow elements are multiplied where the others 
   }
 }
 
+TEST_CASE_TEMPLATE("few rows of narrow elements take the terms of each sum in order, fused or not",
+                   H, BFloat16, Float16) {
+  const int n = 1041, k = 523;  // tails of vectors, of pairs of these, and of rows at once
+  const auto a = normal_values<H>(11 * k, 1), b = normal_values<H>(k * n, 2);
+  const Floats bias = normal_values<float>(n, 3);
+  Floats sums, fused;
+  for (int i = 0; i < 11; ++i)
+    for (int j = 0; j < n; ++j) {
+      float sum = 0, sum_fused = 0;
+      for (int p = 0; p < k; ++p) {
+        const float x = float(a[std::size_t(i * k + p)]), y = float(b[std::size_t(p * n + j)]);
+        const float product = x * y;
+        sum += product, sum_fused = std::fma(x, y, sum_fused);
+      }
+      sums.push_back(bias[std::size_t(j)] + sum), fused.push_back(bias[std::size_t(j)] + sum_fused);
+    }
+  Stream stream(1);
+  on_every_instruction_set([&] {
+    for (int m = 1; m <= 11; ++m) {
+      Floats c(std::size_t(m * n), 1);
+      kernel::matmul_by<H, float>(kernel::Gemm::few, stream, kernel::Tensor(a.data(), m, k),
+                                  kernel::Tensor(b.data(), k, n), tensor(c, m, n), {bias.data()});
+      CAPTURE(m);
+      CHECK((same_bits(c, Floats(fused.begin(), fused.begin() + m * n)) ||
+             same_bits(c, Floats(sums.begin(), sums.begin() + m * n))));
+    }
+  });
+}
+
 TEST_CASE_TEMPLATE("a narrow product is the wide one, rounded once", H, BFloat16, Float16) {
   on_every_instruction_set([] { check_rounded_products<H>(kernel::Gemm::tiles); });
 }
