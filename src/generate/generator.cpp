@@ -8,10 +8,10 @@
 
 #include "generate/generator_row.hpp"
 #include "generate/prompts.hpp"
+#include "run/encoder.hpp"
 #include "sinter/base/with_element.hpp"
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
-#include "sinter/program/encoder.hpp"
 #include "sinter/program/id_limit.hpp"
 #include "sinter/run/machine.hpp"
 

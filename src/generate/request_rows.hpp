@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/logits.hpp"
 #include "sinter/generate/texts.hpp"
-#include "sinter/kernels/logits.hpp"
 
 namespace sinter {
 class GeneratorCore;

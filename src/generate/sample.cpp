@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 
+#include "kernels/logits.hpp"
 #include "sinter/data/permutation.hpp"
 #include "sinter/error.hpp"
 #include "sinter/generate/sampling.hpp"
-#include "sinter/kernels/logits.hpp"
 #include "sinter/kernels/random.hpp"
 
 namespace sinter::detail {

@@ -7,12 +7,12 @@
 #include "hardware/large_pages.hpp"
 #include "run/binder.hpp"
 #include "run/decision.hpp"
+#include "run/encoder.hpp"
 #include "run/rank_error.hpp"
 #include "run/row_prediction.hpp"
 #include "run/traffic_check.hpp"
 #include "sinter/error.hpp"
 #include "sinter/hardware/offload_memory.hpp"
-#include "sinter/program/encoder.hpp"
 #include "sinter/program/kinds.hpp"
 
 namespace sinter {

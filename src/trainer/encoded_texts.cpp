@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "run/encoder.hpp"
 #include "sinter/data/host_batch.hpp"
-#include "sinter/program/encoder.hpp"
 
 namespace sinter::detail {
 

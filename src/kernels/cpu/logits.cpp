@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sinter/kernels/logits.hpp"
+#include "kernels/logits.hpp"
 
 #include <algorithm>
 #include <cmath>

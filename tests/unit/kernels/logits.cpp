@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the choice of a token asks of its logits, beside plain loops.
-#include "sinter/kernels/logits.hpp"
+#include "kernels/logits.hpp"
 
 #include "support/sanitized.hpp"
 #include "unit/kernels/support.hpp"

@@ -63,8 +63,10 @@ std::vector<Bytes> taken() {
   return all;
 }
 
+// A large page that is used in part is taken as a whole.
+constexpr double large_page = double(2 << 20) / (matrices * width * width);
 // Activations, and what the allocator keeps; and the stack of the thread that transfers run on.
-constexpr double other_touched = .1, stack = 1.1;
+constexpr double other_touched = .1 + large_page, stack = 1.1;
 
 /// Checks the bytes of a parameter against a formula. `whole`: of what comes and goes, for which there may be room
 /// among the activations.

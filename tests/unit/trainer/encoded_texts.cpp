@@ -159,8 +159,9 @@ TEST_CASE("what an encoder gives is known where one rank has it and the generato
 }
 
 TEST_CASE("the bytes of replies are those of the generator, of kept rows and of a micro-batch") {
-  constexpr std::int64_t row = 16 * sizeof(float), of_200 = 200 * 9, of_a_batch = 2 * 9;
+  constexpr std::int64_t row = 16 * sizeof(float), of_200 = 200 * 9;
   const std::shared_ptr<RecipeView> one = Trainer<R>::options();
+  const std::int64_t of_a_batch = one->plan->evaluation_micro * 9;
   CHECK(reply_bytes(*one) == one->reply_plan()->memory.total + (of_200 + of_a_batch) * row);
   const std::shared_ptr<RecipeView> all = Trainer<WritesAll>::options();
   CHECK(EncodedTexts::bytes_of(*all) == EncodedTexts::most_bytes + of_a_batch * row);

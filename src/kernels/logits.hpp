@@ -12,6 +12,7 @@ struct LogitRange {
   float largest;  ///< of all, unless one is NaN; minus infinity if there are none
   bool is_fine;   ///< true if none is NaN or plus infinity
 };
+/// Looks at all logits once.
 LogitRange logit_range(const float* logits, std::int64_t n);
 
 /// The logarithm of the sum of exponentials, summed in double: 0 is added for minus infinity.
