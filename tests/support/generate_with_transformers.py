@@ -12,7 +12,7 @@ import json
 import sys
 
 import torch
-from transformers import AutoModelForCausalLM, GenerationConfig
+from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig
 
 
 def until_end(tokens, ends):
@@ -46,7 +46,9 @@ def multinomial_by(draws):
 for line in open(sys.argv[1]):
     request = json.loads(line)
     torch.multinomial = multinomial_by(iter(request["draws"]))
-    model = AutoModelForCausalLM.from_pretrained(request["folder"]).eval()
+    replies = "decoder_start_token_id" in request["options"]
+    kind = AutoModelForSeq2SeqLM if replies else AutoModelForCausalLM
+    model = kind.from_pretrained(request["folder"]).eval()
     model.generation_config = GenerationConfig()
     options = GenerationConfig(pad_token_id=0, **request["options"])
     prompt = torch.tensor([request["prompt"]])
@@ -58,10 +60,11 @@ for line in open(sys.argv[1]):
             output_scores=True,
             return_dict_in_generate=True,
         )
+    begin = 1 if replies else prompt.shape[1]
     scores = getattr(found, "sequences_scores", None)
     texts = [
         {
-            "tokens": until_end(row[prompt.shape[1] :].tolist(), request["options"]["eos_token_id"]),
+            "tokens": until_end(row[begin:].tolist(), request["options"]["eos_token_id"]),
             "score": None if scores is None else scores[k].item(),
         }
         for k, row in enumerate(found.sequences)

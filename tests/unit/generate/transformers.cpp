@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "sinter/generate/texts.hpp"
+#include "sinter/model/llama.hpp"
+#include "sinter/model/seq2seq.hpp"
 #include "support/folder.hpp"
 #include "support/json_rows.hpp"
 #include "support/python.hpp"
@@ -15,16 +17,73 @@ namespace sinter::detail::testing::transformers_tests {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int vocabulary = 12, context = 24;
-using Tiny = Made<
-    Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = vocabulary, .positions = context}>,
-    UpTo<context, vocabulary>, Sgd<>, Batch<{.global = 2, .micro = 2}>>;
+constexpr int vocabulary = 12, context = 24, start = 1;
+constexpr Gpt2Options gpt2{
+    .layers = 2, .heads = 2, .width = 16, .vocabulary = vocabulary, .positions = context};
+constexpr LlamaOptions llama{.layers = 2,
+                             .heads = 4,
+                             .kv_heads = 2,
+                             .width = 16,
+                             .hidden = 24,
+                             .vocabulary = vocabulary,
+                             .positions = context,
+                             .theta = 500};
+constexpr LlamaOptions mistral = changed(llama, [](auto& o) { o.window = 6; });
+constexpr LlamaOptions qwen2 = changed(llama, [](auto& o) { o.tied = o.qkv_biases = true; });
+constexpr Seq2SeqOptions bart{.encoder_layers = 2,
+                              .decoder_layers = 2,
+                              .heads = 2,
+                              .width = 16,
+                              .hidden = 24,
+                              .vocabulary = vocabulary,
+                              .positions = context,
+                              .position_offset = 2,
+                              .encoder_norm = EmbeddingNorm::after_positions,
+                              .decoder_norm = EmbeddingNorm::after_positions,
+                              .dropout = 0,
+                              .start = start,
+                              .end = 2,
+                              .pad = 0};
+constexpr Seq2SeqOptions marian = changed(bart, [](auto& o) {
+  o.position = Positions::sinusoidal, o.position_offset = 0,
+  o.encoder_norm = o.decoder_norm = EmbeddingNorm::none, o.activation = Activation::silu,
+  o.scale_embedding = true;
+});
 
-/// A request whose options hang on a number, as those that were compared by hand.
-GenerationRequest request_of(int k) {
+template <class Model, class Data>
+using Tiny = Made<Model, Data, Sgd<>, Batch<{.global = 2, .micro = 2}>>;
+template <class Model>
+using Decoder = Tiny<Model, UpTo<context, vocabulary>>;
+template <Seq2SeqOptions O>
+using Reply = Tiny<Seq2Seq<O>, UpToBoth<context, context, vocabulary>>;
+
+/// Writes the random weights of a model as a folder, and returns the texts behind requests.
+template <class R>
+std::vector<std::vector<GeneratedText>> write(std::uint64_t seed, const std::string& folder,
+                                              std::span<const GenerationRequest> requests) {
+  Random<R> trainer(seed);
+  trainer.export_to(folder);
+  return generate(trainer, requests);
+}
+struct Architecture {
+  bool replies;
+  std::vector<std::vector<GeneratedText>> (*write)(std::uint64_t, const std::string&,
+                                                   std::span<const GenerationRequest>);
+};
+constexpr Architecture architectures[] = {{false, write<Decoder<Gpt2<gpt2>>>},
+                                          {false, write<Decoder<Llama<llama>>>},
+                                          {true, write<Reply<bart>>},
+                                          {false, write<Decoder<Llama<mistral>>>},
+                                          {false, write<Decoder<Llama<qwen2>>>},
+                                          {true, write<Reply<marian>>}};
+const Architecture& architecture(int k) { return architectures[k % 6]; }
+
+/// A request whose options hang on a number.
+GenerationRequest request_of(int k, bool replies) {
   GenerationRequest request{.prompt = {.tokens = {k % 12, 3, (5 * k) % 12}, .end = 1 + k % 4},
                             .tokens = 6 + k % 9,
                             .sampling = {.temperature = 0}};
+  if (replies) request.prompt.decoder = {start};
   if (k % 3 == 0) request.prompt.more_ends = {7};
   if (k % 5 == 0) request.sampling.repetition_penalty = 1.3;
   if (k % 5 == 1) request.sampling.no_repeat_ngram = 2;
@@ -78,6 +137,7 @@ Json words_of(const GenerationRequest& request, const std::string& folder) {
     options["early_stopping"] = Json::parse(stopping[int(request.beams.early_stopping)]);
     options["length_penalty"] = request.beams.exponent;
   }
+  if (!request.prompt.decoder.empty()) options["decoder_start_token_id"] = start;
   // The draws of the second request of a batch, in order.
   std::vector<double> draws;
   for (std::uint64_t at = 0; at < 1000; ++at)
@@ -94,21 +154,22 @@ int models() {
   return asked ? std::atoi(asked) : 8;
 }
 
-TEST_CASE("texts and scores are those of transformers, with beams and without") {
+TEST_CASE(
+    "texts and scores of six architectures are those of transformers, with beams and without") {
   const auto python = python_with("torch, transformers");
   if (!python) return;
   const TemporaryFolder folder;
   std::ofstream asked(folder / "requests.jsonl");
   std::vector<std::vector<GeneratedText>> ours;
   for (int k = 0; k < models(); ++k) {
-    Random<Tiny> trainer(std::uint64_t(k) + 1);
+    const auto [replies, write] = architecture(k);
     const std::string name = (folder / std::to_string(k)).string();
-    trainer.export_to(name);
-    const GenerationRequest request = request_of(k);
+    const GenerationRequest request = request_of(k, replies);
     asked << words_of(request, name) << "\n";
     // Two others stand in the batch, too.
-    std::vector<GenerationRequest> requests{request_of(k + 5), request, request_of(k + 6)};
-    ours.push_back(generate(trainer, requests)[1]);
+    const std::vector<GenerationRequest> requests{request_of(k + 5, replies), request,
+                                                  request_of(k + 6, replies)};
+    ours.push_back(write(std::uint64_t(k) + 1, name, requests)[1]);
   }
   asked.close();
   const std::string script =
