@@ -224,18 +224,18 @@ ExampleTexts last_reply_of(const Json& object, int history) {
 }
 
 /// Conversations in Parquet files, by the columns that have the names of the fields in JSON lines.
-std::shared_ptr<const ExampleFormat> chat_parquet(
-    std::vector<std::string> more, std::string_view one, std::string_view many,
-    std::function<ExampleTexts(const Json&)> texts_of) {
+ExampleFormat chat_parquet(std::vector<std::string> more, std::string_view one,
+                           std::string_view many,
+                           std::function<ExampleTexts(const Json&)> texts_of) {
   ParquetFields fields{std::move(more), {"input", "output"}, std::move(texts_of)};
   for (const ListForm& form : list_forms) fields.one_of.push_back(form.list);
   fields.one_of.emplace_back("instruction");
   for (const Unread& field : of_records) fields.others.emplace_back(field.name);
-  return std::make_shared<const ExampleFormat>(parquet_format(
+  return parquet_format(
       std::move(fields), one, many,
       "In Parquet each row must have what a line of JSON has: \"messages\", a list of groups with "
       "the texts \"role\" and \"content\", or \"conversations\", a list of groups with the texts "
-      "\"from\" and \"value\", or the texts \"instruction\", \"output\" and perhaps \"input\"."));
+      "\"from\" and \"value\", or the texts \"instruction\", \"output\" and perhaps \"input\".");
 }
 
 }  // namespace
@@ -247,17 +247,12 @@ ExampleFormat dialogue_pairs_format(int history) {
                           object.contains("instruction"));
     return is_chat ? last_reply_of(object, history) : ExampleTexts{turns_of(object)};
   };
-  return {
-      "dialogue",
-      "dialogues",
+  return lines_format(
+      "dialogue", "dialogues",
       "Each line must be an object with \"turns\", a list of [speaker, text], or a conversation "
       "with \"messages\", a list of {\"role\", \"content\"}, with \"conversations\" or with "
       "\"instruction\" and \"output\".",
-      [=](std::string_view file, const OnRecord& on_record) {
-        read_lines(file, on_record, texts_of);
-      },
-      "line",
-      chat_parquet({"turns"}, "dialogue", "dialogues", texts_of)};
+      texts_of, chat_parquet({"turns"}, "dialogue", "dialogues", texts_of));
 }
 
 ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
@@ -266,17 +261,12 @@ ExampleFormat chat_format(const ChatWriter& writer, ChatForm form) {
     texts.passed_over = passed_over(object);
     return texts;
   };
-  return {
-      "conversation",
-      "conversations",
+  return lines_format(
+      "conversation", "conversations",
       "Each line must be an object with \"messages\", a list of {\"role\", \"content\"}, or with "
       "\"conversations\", a list of {\"from\", \"value\"}, or with the texts \"instruction\", "
       "\"output\" and perhaps \"input\". (jq -c '.[]' writes a list as lines.)",
-      [=](std::string_view file, const OnRecord& on_record) {
-        read_lines(file, on_record, texts_of);
-      },
-      "line",
-      chat_parquet({}, "conversation", "conversations", texts_of)};
+      texts_of, chat_parquet({}, "conversation", "conversations", texts_of));
 }
 
 }  // namespace sinter::detail

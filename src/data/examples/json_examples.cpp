@@ -55,6 +55,9 @@ std::vector<std::string> turns_of(const Json& object) {
   return turns;
 }
 
+namespace {
+
+/// Goes through the lines of a file that are not blank.
 void read_lines(std::string_view file, const OnRecord& on_record,
                 const std::function<ExampleTexts(const Json&)>& texts_of) {
   for (std::int64_t number = 1; !file.empty(); ++number) {
@@ -65,8 +68,6 @@ void read_lines(std::string_view file, const OnRecord& on_record,
     on_record(number, [line, texts_of] { return texts_of(object_of(line)); });
   }
 }
-
-namespace {
 
 /// The class that a label names.
 /// throws    BadRecord if it is none
@@ -152,13 +153,22 @@ ExampleTexts labelled_of(const Json& object, const LabelledFields& fields) {
 
 }  // namespace
 
+ExampleFormat lines_format(std::string_view one, std::string_view many, std::string expected,
+                           std::function<ExampleTexts(const Json&)> texts_of,
+                           std::optional<ExampleFormat> parquet) {
+  ExampleFormat format{
+      one, many, std::move(expected),
+      [texts_of = std::move(texts_of)](std::string_view file, const OnRecord& on_record) {
+        read_lines(file, on_record, texts_of);
+      }};
+  if (parquet) format.parquet = std::make_shared<const ExampleFormat>(*std::move(parquet));
+  return format;
+}
+
 ExampleFormat dialogue_format() {
-  return {"dialogue", "dialogues",
-          "Each line must be an object with \"turns\", a list of [speaker, text].",
-          [](std::string_view file, const OnRecord& on_record) {
-            read_lines(file, on_record,
-                       [](const Json& object) { return ExampleTexts{turns_of(object)}; });
-          }};
+  return lines_format("dialogue", "dialogues",
+                      "Each line must be an object with \"turns\", a list of [speaker, text].",
+                      [](const Json& object) { return ExampleTexts{turns_of(object)}; });
 }
 
 ExampleFormat json_lines_format(std::string_view context, std::string_view label) {
@@ -166,13 +176,11 @@ ExampleFormat json_lines_format(std::string_view context, std::string_view label
   const std::string fields =
       first.empty() ? fmt::format("the field \"{}\", a text", second)
                     : fmt::format("the fields \"{}\" and \"{}\", texts", first, second);
-  return {"line", "lines", fmt::format("Each line must be an object with {}.", fields),
-          [first, second](std::string_view file, const OnRecord& on_record) {
-            read_lines(file, on_record, [=](const Json& object) -> ExampleTexts {
-              if (first.empty()) return {{text_in(object, second)}, true};
-              return {{text_in(object, first), text_in(object, second)}};
-            });
-          }};
+  return lines_format("line", "lines", fmt::format("Each line must be an object with {}.", fields),
+                      [first, second](const Json& object) -> ExampleTexts {
+                        if (first.empty()) return {{text_in(object, second)}, true};
+                        return {{text_in(object, first), text_in(object, second)}};
+                      });
 }
 
 ExampleFormat labelled_lines_format(const LabelledFields& fields) {
@@ -184,16 +192,9 @@ ExampleFormat labelled_lines_format(const LabelledFields& fields) {
           : fmt::format("the fields \"{}\" and \"{}\", texts", fields.texts[0], fields.texts[1]);
   const std::string members =
       fmt::format("{}, and \"{}\", {}.", texts, fields.label, fields.expected());
-  return {"line",
-          "lines",
-          "Each line must be an object with " + members,
-          [texts_of](std::string_view file, const OnRecord& on_record) {
-            read_lines(file, on_record, texts_of);
-          },
-          "line",
-          std::make_shared<const ExampleFormat>(
-              parquet_format({fields.texts, {fields.label}, texts_of}, "row", "rows",
-                             "In Parquet each row must have " + members))};
+  return lines_format("line", "lines", "Each line must be an object with " + members, texts_of,
+                      parquet_format({fields.texts, {fields.label}, texts_of}, "row", "rows",
+                                     "In Parquet each row must have " + members));
 }
 
 }  // namespace sinter::detail

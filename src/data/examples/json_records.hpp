@@ -29,9 +29,11 @@ const std::string& text_in(const Json& object, const std::string& name);
 /// The texts of a dialogue's "turns".
 /// throws    BadRecord
 std::vector<std::string> turns_of(const Json& object);
-/// Goes through the lines of a file that are not blank.
-void read_lines(std::string_view file, const OnRecord& on_record,
-                const std::function<ExampleTexts(const Json&)>& texts_of);
+/// Records that are objects, each in a line that is not blank. `one` and `many` are what they are called,
+/// and `parquet` is the same of Parquet files, if there is one.
+ExampleFormat lines_format(std::string_view one, std::string_view many, std::string expected,
+                           std::function<ExampleTexts(const Json&)> texts_of,
+                           std::optional<ExampleFormat> parquet = {});
 
 /// Which columns of a Parquet file become the fields of objects, as JSON lines have them. Lists and
 /// groups of columns become lists and objects.

@@ -124,16 +124,10 @@ ExampleFormat labelled_words_format(const LabelledFields& fields) {
   const std::string lists =
       fmt::format("\"{}\", a list of words, and \"{}\", a list with {} for each word.",
                   fields.texts[0], fields.label, fields.expected());
-  return {"sentence",
-          "sentences",
-          "Each line must be an object with " + lists,
-          [texts_of](std::string_view file, const OnRecord& on_record) {
-            read_lines(file, on_record, texts_of);
-          },
-          "line",
-          std::make_shared<const ExampleFormat>(
-              parquet_format({{fields.texts[0]}, {fields.label}, texts_of}, "sentence", "sentences",
-                             "In Parquet each row must have " + lists))};
+  return lines_format("sentence", "sentences", "Each line must be an object with " + lists,
+                      texts_of,
+                      parquet_format({{fields.texts[0]}, {fields.label}, texts_of}, "sentence",
+                                     "sentences", "In Parquet each row must have " + lists));
 }
 
 ExampleFormat word_columns_format(const LabelledFields& fields) {
