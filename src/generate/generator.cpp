@@ -135,11 +135,9 @@ void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
 void GeneratorCore::add_encoded(const Prompt& prompt, int hypotheses,
                                 std::span<const std::byte> encoded) {
   const Model& model = plan().predicting;
-  const int value = encoded_value(model);
-  const std::size_t row = value < 0 ? 0
-                                    : std::size_t(model.local(value).width) *
-                                          std::size_t(model.sizes.of(Type::compute));
-  if (value < 0 || encoded.size() != prompt.tokens.size() * row)
+  const bool has_one = encoded_value(model) >= 0;
+  const std::size_t row = has_one ? std::size_t(encoded_row_bytes(model)) : 0;
+  if (!has_one || encoded.size() != prompt.tokens.size() * row)
     throw ArgumentError(fmt::format(
         "{} bytes of what an encoder gives; {} tokens take {} bytes each. Give those of "
         "this model's encoder, or add the text without them.",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sinter/plan/plan_view.hpp"
 #include "sinter/program/model.hpp"
 
 namespace sinter::detail {
@@ -29,6 +30,21 @@ constexpr int encoded_value(const Model& model) {
     }
   }
   return found;
+}
+
+/// The bytes of a row of encoded_value().
+/// requires  there is one
+constexpr std::int64_t encoded_row_bytes(const Model& model) {
+  return std::int64_t(model.local(encoded_value(model)).width) * model.sizes.of(Type::compute);
+}
+
+/// The buffer of encoded_value() in a program of the model.
+/// requires  there is one
+constexpr const Buffer& encoded_buffer(const Model& model, const PlacementView& program) {
+  const int value = encoded_value(model);
+  return *std::ranges::find_if(program.buffers, [&](const Buffer& b) {
+    return b.space == Space::value && b.index == value;
+  });
 }
 
 /// True if two nodes compute the same, given the same operands and weights.

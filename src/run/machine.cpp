@@ -152,10 +152,8 @@ void Machine::predict(const Work& work, Observer* observer) {
 void Machine::run_behind_encoder() {
   BoundProgram& program = *programs_->current;
   const Model& model = *program.model;
-  const int value = encoded_value(model), writer = model.writers[std::size_t(value)];
-  const auto place = std::ranges::find_if(plan_.prediction.buffers, [&](const Buffer& buffer) {
-    return buffer.space == Space::value && buffer.index == value;
-  });
+  const int writer = model.writers[std::size_t(encoded_value(model))];
+  const Buffer& to = encoded_buffer(model, plan_.prediction);
   begin_decision(stream_, decision_, inputs_.work().votes);
   for (int t = 0; t < int(program.instructions.size()); ++t) {
     const Instruction& instruction = program.program[std::size_t(t)];
@@ -163,8 +161,7 @@ void Machine::run_behind_encoder() {
       execute(program, program.instructions[std::size_t(t)], t, nullptr);
     } else if (instruction.what == writer) {
       const std::span<const std::byte> encoded = inputs_.work().encoded;
-      const OnHost rows(stream_, arena().data() + place->offset, std::ssize(encoded),
-                        Access::write);
+      const OnHost rows(stream_, arena().data() + to.offset, std::ssize(encoded), Access::write);
       std::ranges::copy(encoded, rows.data());
     }
   }

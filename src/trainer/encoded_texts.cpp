@@ -8,12 +8,6 @@
 
 namespace sinter::detail {
 
-namespace {
-std::int64_t row_bytes(const Model& model) {
-  return std::int64_t(model.local(encoded_value(model)).width) * model.sizes.of(Type::compute);
-}
-}  // namespace
-
 bool EncodedTexts::are_known(const RecipeView& recipe) {
   const PlanView &plan = *recipe.plan, *const writes = recipe.reply_plan();
   return writes && recipe.on_host && recipe.ranks() == 1 &&
@@ -25,7 +19,7 @@ bool EncodedTexts::are_known(const RecipeView& recipe) {
 std::int64_t EncodedTexts::bytes_of(const RecipeView& recipe) {
   if (!are_known(recipe)) return 0;
   const PlanView& plan = *recipe.plan;
-  const std::int64_t row = row_bytes(plan.evaluating), examples = recipe.writes()->examples;
+  const std::int64_t row = encoded_row_bytes(plan.evaluating), examples = recipe.writes()->examples;
   const std::int64_t kept = examples == 0 ? most_bytes : examples * plan.second_context * row;
   return std::min(most_bytes, kept) + plan.evaluating.sizes.rows[1] * row;
 }
@@ -38,14 +32,10 @@ std::int64_t reply_bytes(const RecipeView& recipe) {
 EncodedTexts::EncodedTexts(TrainerCore& trainer, std::int64_t most)
     : trainer_(trainer), most_(most) {
   const PlanView& plan = trainer.plan();
-  const Model& model = plan.evaluating;
-  const int value = encoded_value(model);
-  row_bytes_ = row_bytes(model);
-  const auto buffer = std::ranges::find_if(plan.evaluation.buffers, [&](const Buffer& b) {
-    return b.space == Space::value && b.index == value;
-  });
-  position_ = buffer->opened_by;
-  offset_ = buffer->offset;
+  row_bytes_ = encoded_row_bytes(plan.evaluating);
+  const Buffer& buffer = encoded_buffer(plan.evaluating, plan.evaluation);
+  position_ = buffer.opened_by;
+  offset_ = buffer.offset;
 }
 
 Loss EncodedTexts::evaluate(const HostBatch& batch) {
