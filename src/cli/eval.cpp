@@ -124,28 +124,6 @@ Evaluation evaluation_of_all(TrainerCore& trainer, HeldOutData& opened, bool qui
   return evaluated;
 }
 
-/// What --quantize int8 asks for: the loss and the metrics in int8, and for a model that continues texts
-/// its error over the first of the data. All data begin anew before each.
-std::vector<NamedFigure> int8_figures(std::shared_ptr<RecipeView> recipe, const Arguments& a,
-                                      HeldOutData& opened) {
-  AnySource& data = *opened.first.evaluation;
-  std::vector<NamedFigure> figures;
-  if (recipe->plain_generation) {
-    const SamplerState begin = data.state();
-    figures = figures_of(quantization_error(*recipe, a, data, compared_tokens));
-    data.restore(begin);
-  }
-  TrainerCore quantized(predictor_of(std::move(recipe), true),
-                        {0, a.threads, a.pin, {}, a.scratch});
-  (void)load_weights_of(quantized, a);
-  const Evaluation evaluated = evaluation_of_all(quantized, opened, a.quiet);
-  require_loss(evaluated.loss, " in int8");
-  figures.emplace_back("int8_loss", evaluated.loss.mean());
-  for (const MetricValue& metric : evaluated.metrics)
-    figures.emplace_back("int8_" + metric.name, metric.value);
-  return figures;
-}
-
 /// Where all sets begin.
 class Beginning {
   std::vector<std::pair<AnySource*, SamplerState>> states_;
@@ -160,6 +138,27 @@ class Beginning {
     for (const auto& [source, state] : states_) source->restore(state);
   }
 };
+
+/// What --quantize int8 asks for: the loss and the metrics in int8, and for a model that continues texts
+/// its error over the first of the data. All data begin anew before each.
+std::vector<NamedFigure> int8_figures(std::shared_ptr<RecipeView> recipe, const Arguments& a,
+                                      HeldOutData& opened, const Beginning& beginning) {
+  std::vector<NamedFigure> figures;
+  if (recipe->plain_generation) {
+    beginning.restore();
+    figures = figures_of(quantization_error(*recipe, a, *opened.first.evaluation, compared_tokens));
+  }
+  beginning.restore();
+  TrainerCore quantized(predictor_of(std::move(recipe), true),
+                        {0, a.threads, a.pin, {}, a.scratch});
+  (void)load_weights_of(quantized, a);
+  const Evaluation evaluated = evaluation_of_all(quantized, opened, a.quiet);
+  require_loss(evaluated.loss, " in int8");
+  figures.emplace_back("int8_loss", evaluated.loss.mean());
+  for (const MetricValue& metric : evaluated.metrics)
+    figures.emplace_back("int8_" + metric.name, metric.value);
+  return figures;
+}
 
 }  // namespace
 
@@ -190,8 +189,7 @@ int eval(std::shared_ptr<RecipeView> recipe, const Arguments& a) {
   std::vector<NamedFigure> more;
   if (a.quantizes == true) {
     trainer.reset();
-    beginning.restore();
-    more = int8_figures(std::move(recipe), a, opened);
+    more = int8_figures(std::move(recipe), a, opened, beginning);
   }
   if (is_first(a))
     print_result(a.json ? json_text(evaluated, unit, more) : text(evaluated, unit, more));
