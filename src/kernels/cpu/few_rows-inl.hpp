@@ -33,6 +33,11 @@ struct Factors {
   }
 };
 
+/// Room for sums of columns of c: as much as a processor has at hand while it reads b.
+constexpr int sums_at_once = 4096;
+/// How many columns of c have room for their sums, with this many rows.
+constexpr int columns_at_once(int rows) { return sums_at_once / rows / 64 * 64; }
+
 /// sums[i] += Σ_p factor(i, p) b[p], p < Steps, for a vector of columns.
 template <int Rows, int Steps, class D, class F, class T, class W = Element_of<D>>
 HWY_INLINE void add_vector(D d, const F& factor, const T* HWY_RESTRICT b, std::int64_t b_step,

@@ -45,15 +45,12 @@ struct Target {
   Target from(int i, int j) const { return {data + i * row + j, row, addend.from(i, j)}; }
 };
 
-/// Room for sums of columns of c: as much as a processor has at hand while it reads b.
-constexpr int sums_at_once = 4096;
-
 /// c = ab + addend over a block of the depth, with b as it is stored, of which `steps` rows are taken
 /// at once.
 template <class T>
 void multiply_stored(Factors<T> factors, int rows, Matrix<const T> b, int steps, Target<T> c) {
   HWY_ALIGN T sums[sums_at_once];
-  const int at_once = sums_at_once / rows / 64 * 64;
+  const int at_once = columns_at_once(rows);
   for (int first = 0; first < b.columns; first += at_once) {
     const int columns = std::min(at_once, b.columns - first);
     for (int i = 0; i < rows; ++i) std::fill_n(sums + i * at_once, columns, T(0));

@@ -30,8 +30,7 @@ namespace sinter::kernel {
 namespace {
 namespace HWY_NAMESPACE {
 
-constexpr int block = 1024;         // of the depth
-constexpr int sums_at_once = 4096;  // of columns of c
+constexpr int block = 1024;  // of the depth
 using Floats = hn::ScalableTag<float>;
 
 /// Rows of op(a) within a block of the depth, and sums of columns of c, all as floats. Rows of sums
@@ -128,7 +127,7 @@ void product(Matrix<const T> a, Matrix<const T> b, Matrix<C> c, Addend<C> addend
   const Strided<T> factors{a.data, a.transposed ? 1 : a.stride, a.transposed ? a.stride : 1};
   FewRows few;
   few.rows = c.rows;
-  few.tile = sums_at_once / c.rows / 64 * 64;
+  few.tile = columns_at_once(c.rows);
   for (int first = 0; first < c.columns; first += few.tile) {
     const int columns = std::min(few.tile, c.columns - first);
     for (int i = 0; i < c.rows; ++i) std::fill_n(few.sums + i * few.tile, columns, 0.f);
