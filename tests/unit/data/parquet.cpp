@@ -193,18 +193,8 @@ TEST_CASE("a damaged byte is refused or changes nothing, where pages have checks
 TEST_CASE("many damaged bytes end in an error or in examples, and not in a crash") {
   const Files files;
   if (!files.there) return;
-  const fs::path path = files.folder / "damaged";
   const std::string whole = get(files.folder / "small_unchecked.parquet");
-  std::uint32_t random = 1;
-  auto next = [&] { return (random = random * 1664525 + 1013904223) >> 8; };
-  int refused = 0;
-  for (int file = 0; file < 1000; ++file) {
-    std::string damaged = whole;
-    for (std::uint32_t k = next() % 8 + 1; k > 0; --k)
-      damaged[4 + next() % (whole.size() - 4)] = char(next());
-    put(path, damaged);
-    refused += !refusal<Pairs>(path).empty();
-  }
+  const int refused = refused_of_damaged<Pairs>(whole, files.folder / "damaged");
   CHECK(refused > 300);
 }
 

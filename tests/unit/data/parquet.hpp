@@ -47,6 +47,22 @@ void refuses(const fs::path& path, const std::string& says) {
   check_refused([&] { read<Policy>(path); }, says);
 }
 
+/// How many of 1,000 files are refused, each with some bytes of `whole` changed at random.
+template <class Policy>
+int refused_of_damaged(const std::string& whole, const fs::path& path) {
+  std::uint32_t random = 1;
+  auto next = [&] { return (random = random * 1664525 + 1013904223) >> 8; };
+  int refused = 0;
+  for (int file = 0; file < 1000; ++file) {
+    std::string damaged = whole;
+    for (std::uint32_t k = next() % 8 + 1; k > 0; --k)
+      damaged[4 + next() % (whole.size() - 4)] = char(next());
+    put(path, damaged);
+    refused += !refusal<Policy>(path).empty();
+  }
+  return refused;
+}
+
 /// A folder with all the files, where this build and machine can have them.
 struct Files {
   TemporaryFolder folder;
