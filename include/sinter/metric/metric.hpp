@@ -136,8 +136,12 @@ struct Watched {
 namespace detail {
 /// A metric without its type.
 struct Metric {
+  enum class Of { rows, tokens, texts };
   std::string_view name{};
   bool greater_is_better = true;
+  /// What it compares. Which functions are there says so, too, but with -fsanitize=undefined GNU
+  /// leaves open whether a function's address is null, and rules need a constant.
+  Of of = Of::rows;
   int (*sums)(int width) = nullptr;
   void (*add)(const ClassifiedRows& rows, std::span<double> sums) = nullptr;
   void (*add_sets)(const ClassSetRows& rows, std::span<double> sums) = nullptr;
@@ -153,9 +157,9 @@ struct Metric {
   int candidates = 0;
 
   /// True if the metric compares predictions with targets, row by row.
-  constexpr bool is_of_rows() const { return sums != nullptr; }
+  constexpr bool is_of_rows() const { return of == Of::rows; }
   /// True if the metric compares texts, written ones or candidates.
-  constexpr bool is_of_texts() const { return add_text != nullptr || add_rank != nullptr; }
+  constexpr bool is_of_texts() const { return of == Of::texts; }
 };
 
 /// A metric that adds up rows and forms its figure at the end.
@@ -175,13 +179,17 @@ constexpr Metric metric_of() {
 template <TokenMetric M>
   requires(!RowMetric<M>)
 constexpr Metric metric_of() {
-  return {.name = M::name, .greater_is_better = M::greater_is_better, .of_tokens = M::value};
+  return {.name = M::name,
+          .greater_is_better = M::greater_is_better,
+          .of = Metric::Of::tokens,
+          .of_tokens = M::value};
 }
 template <TextMetric M>
   requires(!RowMetric<M> && !TokenMetric<M>)
 constexpr Metric metric_of() {
   return {.name = M::name,
           .greater_is_better = M::greater_is_better,
+          .of = Metric::Of::texts,
           .text_sums = M::sums,
           .add_text = M::add,
           .of_texts = M::value};
@@ -191,6 +199,7 @@ template <RankMetric M>
 constexpr Metric metric_of() {
   return {.name = M::name,
           .greater_is_better = M::greater_is_better,
+          .of = Metric::Of::texts,
           .text_sums = M::sums,
           .of_texts = M::value,
           .add_rank = M::add,
