@@ -95,7 +95,7 @@ def main():
         print(__doc__)
         return 0
     paths = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or [
-        path for pattern in ("include/**/*.hpp", "tests/**/*.cpp", "*.md", "docs/*.md", "include/**/*.md", "examples/**/*.md")
+        path for pattern in ("include/**/*.hpp", "tests/**/*.cpp", "*.md", "docs/**/*.md", "include/**/*.md", "examples/**/*.md")
         for path in sorted(root.glob(pattern))]
     count = 0
     for path in paths:

@@ -48,7 +48,7 @@ for page in "${of_paths[@]}"; do check_paths "$page"; done
 # What a compiler says on a page, it says: the first sentence of each error is a message of ours.
 find include examples -name '*.hpp' -o -name '*.cpp' | xargs cat | tr -d '\n' | sed -E 's/" *"//g' \
   >"$scratch/messages"
-for page in README.md docs/*.md; do
+for page in README.md docs/*.md docs/*/*.md; do
   awk '/^ *```/ { if (fenced && block ~ /^error: /) print block; fenced = !fenced; block = ""; next }
        fenced { block = block (block == "" ? "" : " ") $0 }' "$page" |
     sed -E 's/^error: static assertion failed: //; s/(Why|What|Fix): .*//; s/ *$//' |
@@ -62,7 +62,7 @@ done
 Rename it on the page, too."
 
 # Every link within the project leads somewhere.
-for page in *.md docs/*.md; do
+for page in *.md docs/*.md docs/*/*.md; do
   prose_of "$page" | { grep -oE '\]\([^)#]+' || true; } | sed 's/^](//' | { grep -v '://' || true; } |
     while read -r target; do
     [[ -e $(dirname "$page")/$target ]] || printf '%s\n' "$target"
@@ -76,7 +76,7 @@ anchors_of() {  # PAGE: what GitHub makes of its headings
   prose_of "$1" | sed -nE 's/^#+ +//p' | sed -E 's/\[([^]]*)\]\([^)]*\)/\1/g' | LC_ALL=C.UTF-8 \
     sed -E 's/.*/\L&/; s/[^[:alnum:] _-]//g; s/ /-/g' | sort -u
 }
-for page in *.md docs/*.md; do
+for page in *.md docs/*.md docs/*/*.md; do
   prose_of "$page" | { grep -oE '\]\([^):]*#[^)]+\)' || true; } | sed 's/^](//; s/)$//' |
     while IFS='#' read -r target section; do
     anchors_of "${target:+$(dirname "$page")/}${target:-$page}" | grep -xF -- "$section" >/dev/null ||
