@@ -48,6 +48,7 @@ endfunction()
 # Each function is a section of its own, so that programs can leave out what they do not call.
 function(sinter_library target)
   sinter_own_code(${target})
+  sinter_compile_in_memory(${target})
   target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
   target_link_libraries(${target} PUBLIC sinter_headers)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
