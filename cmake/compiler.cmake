@@ -54,9 +54,15 @@ function(sinter_library target)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
 endfunction()
 
+# Lets a build for tests (presets dev, ci) compile a recipe without optimisation: what it computes is in the library.
+function(sinter_compile_soon target)
+  target_compile_options(${target} PRIVATE $<$<BOOL:${SINTER_ASSERTIONS}>:-O0>)
+endfunction()
+
 # Lets the targets of recipes, one FILE each, share sinter/sinter.hpp precompiled: parsing it takes half of
 # the time of a recipe, each time that it is compiled.
 function(sinter_share_headers target file)
+  sinter_compile_soon(${target})
   file(STRINGS "${file}" all REGEX "^#include <sinter/sinter.hpp>" LIMIT_COUNT 1)
   sinter_find_torch_code(torch_code "${file}")
   if(NOT SINTER_PRECOMPILE OR NOT all OR torch_code)
@@ -70,6 +76,7 @@ function(sinter_share_headers target file)
       JOB_POOL_COMPILE sinter_heavy)
     sinter_own_code(sinter_shared_headers)
     sinter_compile_in_memory(sinter_shared_headers)
+    sinter_compile_soon(sinter_shared_headers)
     target_precompile_headers(sinter_shared_headers PRIVATE <sinter/sinter.hpp>)
   endif()
   target_precompile_headers(${target} REUSE_FROM sinter_shared_headers)
