@@ -3,8 +3,8 @@
 # that a build from nothing takes half as long. clang-tidy reads them so, and SINTER_UNITE compiles them so. The
 # linker takes such a file whole, with all libraries that it needs: what one of them needs that many programs do
 # without stays alone, as do those that call it (data/examples is apart from data for Parquet's).
-set(SINTER_UNITED_FOLDERS cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files hugging_face
-  forecast launch model plan report run trainer)
+set(SINTER_UNITED_FOLDERS autograd batching cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files
+  generate hugging_face forecast launch metric model plan report run trainer)
 
 # These need libraries or options that other files of their folder do without. (Two files of a folder may not
 # have the same name in an unnamed namespace.)
