@@ -1,47 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-# What ./sinter checks asks of a sanitized build (presets asan and tsan): the target `checks` builds it,
-# the CTest label `checks` runs it. Everything else there is a soak, by hand: build all, run ctest
-# without a label.
+# The tests of a sanitized build (presets asan and tsan). Those that ./sinter checks runs have the CTest label `checks`
+# and are built by the target of that name. They are a covering set: each source file that handles memory or threads
+# is reached by one of them. All others have the label `soak`: ./sinter soak runs both, with all their cases.
 add_custom_target(checks)
+add_custom_target(soak)
 
 if(SINTER_SANITIZE MATCHES "address")
-  set(chosen "^(unit|faults)/|^program/asan_arena$")
-  # What these test, the compiler does, or kernels that unit/kernels tests here too, and they take most
-  # of the time to compile; sanitizers are no processor to be measured; and what processes share is all
-  # in comm/process_sums. Whole trainers are in unit/trainer, unit/generate and faults/loop, and the
-  # places of a program's arena in program/asan_arena. There, while transfers of buffers that come and go are under
-  # way, other instructions close what they do not touch: so modes that have such are not for this sanitizer.
-  set(left_out "^unit/(policy|recipe|proof|plan|model|layer|forecast|batch|batching|precision|optimizer|clipping|parameters|recovery|memory|curriculum|objective|parallel)/"
-    "|^unit/(cli/matmul|comm/process_trainers|trainer/(evaluation|axes|decisive|read_parts|check_gradients|initial_values))$"
-    # Trainers of many recipes whose paths others here take: messages and sums have each transport, and loop,
-    # run_state and snapshot a trainer's life. What is counted, versioned or refused is no memory.
-    "|^unit/(comm/(volume|mesh|launchers)|trainer/(versions|row_prediction|refusals)|generate/text)$"
-    # Which product is chosen; those that may be are in matmul, narrow and amx.
-    "|^unit/kernels/(rounded|fastest|libtorch|without_libtorch)$"
-    "|^faults/(instructions|hosts_volume|ranks_reading|ranks_saving)$")
-  # All of these are in the soak of sanitized tests (CONTRIBUTING.md).
-  list(JOIN left_out "" left_out)
+  set(chosen
+    # One for each file of src/kernels/cpu that has loops.
+    "unit/kernels/(activation|adafactor|adamw8bit|amx|attention|attention_amx|bf16_attention|binary_cross_entropy)"
+    "unit/kernels/(cached_attention|decision|dropout|elementwise|embedding|int8|layer_norm|logits|loss|matmul)"
+    "unit/kernels/(narrow|norm|optimizer|random|rotary|rows_and_columns|swiglu)"
+    # What is read from outside and has no fuzz target, caches and queues, and what maps files.
+    "unit/data/(chat|columns|data_view|normalizer|npz|parquet_records|reader|reader_workers|sentencepiece|train_tokenizer)"
+    "unit/data/(windows|wordpiece)"
+    "unit/files/(checkpoint|event_file|io|load|shards)"
+    "unit/hugging_face/(export_files|gguf)"
+    unit/report/page
+    "unit/(metric/texts|launch/labelled_lines|hardware/stream|base/nearest)"
+    # What ranks share, command lines, a trainer's life, and generators.
+    "unit/comm/(messages|process_sums|sums)"
+    "unit/cli/(conversation|questions|sampling)"
+    "unit/trainer/(run_state|snapshot)"
+    "unit/generate/(beams|generator|quantized)"
+    program/asan_arena
+    "faults/(files_damage|files_shared|loop)")
 else()
-  # What has threads of its own: streams, readers, ranks, saves.
-  set(chosen "^(unit/(hardware/stream|data/reader.*|comm/.*|batch/accumulation|cli/loop)|faults/hosts)$")
-  # Threads of a group are in sums, messages, lost_rank; processes, which are left out, share nothing that it sees.
-  set(left_out "^unit/comm/(process_trainers|process_sums|launchers|launched_world|card_world|volume|facts)$")
+  # What has threads of its own: streams, readers, ranks, saves. Threads of a group are in sums and messages, the
+  # network in faults/hosts.
+  set(chosen unit/hardware/stream unit/data/reader_workers "unit/comm/(sums|messages)" unit/cli/loop faults/hosts)
 endif()
 
 foreach(source IN LISTS sources)
   string(REGEX REPLACE "\\.cpp$" "" name "${source}")
-  if(name MATCHES "${chosen}" AND NOT name MATCHES "${left_out}")
-    string(REPLACE "/" "_" target "test_${name}")
-    add_dependencies(checks ${target})
-    set_property(TEST ${prefix}${name} APPEND PROPERTY LABELS checks)
+  set(label soak)
+  foreach(pattern IN LISTS chosen)
+    if(name MATCHES "^${pattern}$")
+      set(label checks)
+    endif()
+  endforeach()
+  if(SINTER_SOAK)
+    set_tests_properties(${prefix}${name} PROPERTIES TIMEOUT 7200)
   endif()
+  set_property(TEST ${prefix}${name} APPEND PROPERTY LABELS ${label})
+  if(name MATCHES "^autograd/")
+    set(target test_autograd)
+  else()
+    sinter_target_of_test(target ${name})
+  endif()
+  add_dependencies(${label} ${target})
 endforeach()
 
 if(SINTER_SANITIZE MATCHES "address")
   add_subdirectory(fuzz)
 
-  # Benches are built when they are asked for; that they compile is checked here. (Two have so many recipes
-  # that they take minutes. Of the standard library's stable_sort Clang says that it is deprecated.)
+  # Benches are built when they are asked for; that they compile is a soak. (Two have so many recipes that they take
+  # minutes. Of the standard library's stable_sort Clang says that it is deprecated.)
   include("${PROJECT_SOURCE_DIR}/bench/code.cmake")
   file(GLOB benches CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.cpp")
   list(FILTER benches EXCLUDE REGEX "/(combos|optimizers)[.]cpp$")
@@ -50,7 +64,9 @@ if(SINTER_SANITIZE MATCHES "address")
   sinter_bench_code(sinter_benches)
   target_compile_options(sinter_benches PRIVATE -O0 -fno-sanitize=all -Wno-deprecated-declarations)
   set_target_properties(sinter_benches PROPERTIES CXX_EXTENSIONS OFF JOB_POOL_COMPILE sinter_heavy)
-  add_dependencies(checks sinter_benches)
+  add_test(NAME static/Clang/benches COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target sinter_benches
+    --parallel 2)
+  set_tests_properties(static/Clang/benches PROPERTIES LABELS "static;soak" TIMEOUT 1800 PROCESSORS 2)
 
   # clang-tidy (.clang-tidy) over ring 2, but for kernels, which Highway compiles from macros. The files of a
   # folder are one translation unit, tidy/FOLDER (cmake/united_files.cmake), since most of the time goes into headers;

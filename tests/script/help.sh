@@ -3,7 +3,7 @@
 . "$root/tests/script/lib/check.bash"
 
 expect 0 "$sinter" help
-for verb in run test checks build launch new recipe pack bench topology reference doctor help; do says "  $verb"; done
+for verb in run test checks soak build launch new recipe pack bench topology reference doctor help; do says "  $verb"; done
 
 expect 2 "$sinter" rnu
 says "there is no verb 'rnu'; the nearest is 'run'"
