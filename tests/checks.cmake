@@ -96,6 +96,7 @@ if(SINTER_SANITIZE MATCHES "address")
       add_test(NAME tidy/${file} COMMAND "${SINTER_CLANG_TIDY}" --quiet -p "${PROJECT_BINARY_DIR}"
         "${PROJECT_SOURCE_DIR}/src/${file}")
       set_tests_properties(tidy/${file} PROPERTIES LABELS "tidy;checks" TIMEOUT 900)
+      sinter_test_needs(tidy/${file} sinter) # which precompiles its headers
     elseif(folder)
       list(APPEND folders ${folder})
       list(APPEND files_of_${folder} ${file})
