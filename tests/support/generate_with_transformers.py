@@ -5,7 +5,8 @@
 
 A line of REQUESTS is an object with "folder", the ids "prompt", "options" of generate(), and numbers
 from 0 to 1, "draws", which are taken in turn where torch would draw. For each it prints an object with
-"texts": their "tokens" without the one that ends the text, and the "score", null without beams.
+"texts": their "tokens" without the one that ends the text, and the "score", which without beams is the sum
+of the log-probabilities that the model gives the tokens, before any rule.
 """
 
 import json
@@ -20,6 +21,10 @@ def until_end(tokens, ends):
         if token in ends:
             return tokens[:place]
     return tokens
+
+
+def sum_of_log_probabilities(logits, tokens):
+    return sum(torch.log_softmax(step[0].double(), -1)[token].item() for step, token in zip(logits, tokens))
 
 
 def multinomial_by(draws):
@@ -58,6 +63,7 @@ for line in open(sys.argv[1]):
             attention_mask=torch.ones_like(prompt),
             generation_config=options,
             output_scores=True,
+            output_logits=True,
             return_dict_in_generate=True,
         )
     begin = 1 if replies else prompt.shape[1]
@@ -65,7 +71,8 @@ for line in open(sys.argv[1]):
     texts = [
         {
             "tokens": until_end(row[begin:].tolist(), request["options"]["eos_token_id"]),
-            "score": None if scores is None else scores[k].item(),
+            "score": scores[k].item() if scores is not None
+            else sum_of_log_probabilities(found.logits, row[begin:].tolist()),
         }
         for k, row in enumerate(found.sequences)
     ]
