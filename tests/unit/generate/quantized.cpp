@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <span>
 
 #include "sinter/error.hpp"
 #include "sinter/generate/generator.hpp"
@@ -121,6 +125,86 @@ TEST_CASE("a generator in int8 is near the model with its weights") {
 }
 TEST_CASE("a generator in int8 with bf16 is near the model with its weights") {
   CHECK(error_of<OfGpt2<Quantize<>, Bf16>>() < .08);
+}
+
+using Wide = Texts<Llama<{.layers = 1,
+                          .heads = 8,
+                          .width = 512,
+                          .hidden = 1024,
+                          .vocabulary = tokens_of_all,
+                          .positions = 40}>,
+                   Quantize<>>;
+
+/// Numbers rounded as with one scale for each row of a matrix.
+std::vector<double> rounded_by_rows(std::vector<double> values, std::size_t columns) {
+  for (std::size_t first = 0; first < values.size(); first += columns) {
+    const std::span row = std::span(values).subspan(first, columns);
+    double largest = 0;
+    for (const double value : row) largest = std::max(largest, std::abs(value));
+    const double scale = largest / 127;
+    for (double& value : row) value = scale * std::round(value / scale);
+  }
+  return values;
+}
+
+/// The logarithms of what follows each row of a text.
+std::vector<double> log_probabilities(TrainerCore& trainer, const Tokens& text) {
+  HostBatch batch;
+  batch.starts = {0, std::int32_t(text.size())};
+  batch.ids = {text, text};  // targets, which a prediction does not read
+  std::vector<double> all;
+  trainer.predict_rows(batch, [&](const Prediction& part) {
+    all.insert(all.end(), part.values.begin(), part.values.end());
+  });
+  for (std::size_t first = 0; first < all.size(); first += tokens_of_all) {
+    double total = 0;
+    for (int k = 0; k < tokens_of_all; ++k) total += std::exp(all[first + std::size_t(k)]);
+    for (int k = 0; k < tokens_of_all; ++k) all[first + std::size_t(k)] -= std::log(total);
+  }
+  return all;
+}
+double divergence(const std::vector<double>& p, const std::vector<double>& q) {
+  double sum = 0;
+  for (std::size_t k = 0; k < p.size(); ++k) sum += std::exp(p[k]) * (p[k] - q[k]);
+  return sum / double(p.size() / tokens_of_all);
+}
+
+TEST_CASE(
+    "rounded weights diverge less by groups of 32 than by rows, on heavy tails a third or less") {
+  std::mt19937 engine(3);
+  std::normal_distribution<double> normal(0, .02);
+  std::student_t_distribution<double> student(4);
+  const Tokens text = random_text(40, 3);
+  Trainer<Wide> trainer({.seed = 1, .threads = 2});
+  Generator<Wide> stored({.threads = 1});
+  const std::vector<Parameter> all = stored.weights().parameters();
+  for (const bool heavy : {false, true}) {
+    CAPTURE(heavy);
+    std::map<std::string, std::vector<double>> weights;
+    for (const Parameter& p : all) {
+      if (!p.int8) continue;
+      std::vector<double>& values = weights[p.name];
+      for (std::int64_t k = 0; k < p.size; ++k)
+        values.push_back(double(float(heavy ? .02 * student(engine) : normal(engine))));
+      trainer.set_parameter(p.name, values);
+    }
+    CHECK(weights.size() == 9);  // the table, q, k, v, o, three of the perceptron, the head
+    const std::vector<double> exact = log_probabilities(trainer, text);
+    for (const auto& [name, values] : weights) {
+      stored.weights().set_parameter(name, values);
+      trainer.set_parameter(name, stored.weights().parameter(name));
+    }
+    const double by_groups = divergence(exact, log_probabilities(trainer, text));
+    for (const Parameter& p : all)
+      if (p.int8)
+        trainer.set_parameter(p.name,
+                              rounded_by_rows(weights.at(p.name), std::size_t(p.shape.back())));
+    const double by_rows = divergence(exact, log_probabilities(trainer, text));
+    CAPTURE(by_groups);
+    CAPTURE(by_rows);
+    CHECK(by_groups > 1e-9);
+    CHECK(by_groups <= by_rows / (heavy ? 3 : 1));
+  }
 }
 
 TEST_CASE("weights in int8 take 34 bytes for 32 numbers") {
