@@ -72,8 +72,9 @@ TEST_CASE("the words of 13a are sacrebleu's") {
 TEST_CASE("BLEU is sacrebleu's of the corpus") {
   const TextSums sums = sums_of<Bleu>(four);
   CHECK(sums.sums == std::vector<double>{17, 19, 14, 9, 4, 1, 17, 14, 11, 9});
-  CHECK(Bleu::value(sums) == doctest::Approx(33.9986).epsilon(2e-6));
-  CHECK(value_of<Bleu>("a b c d e", "a b x d e") == doctest::Approx(30.2138).epsilon(2e-6));
+  // sacrebleu 2.6.0
+  CHECK(Bleu::value(sums) == near(33.99860734142351));
+  CHECK(value_of<Bleu>("a b c d e", "a b x d e") == near(30.213753973567677));
   CHECK(value_of<Bleu>("a b", "a b") == 0);
   CHECK(value_of<Bleu>("", "a b c d") == 0);
   CHECK(value_of<Bleu>("x y z w", "a b c d") == 0);
