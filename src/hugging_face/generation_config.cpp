@@ -138,7 +138,15 @@ void read_others(const Json& json, GenerationConfig& into) {
     const char* name;
     Json neutral;
   };
-  const std::array<Other, 10> others{{{"num_beam_groups", 1},
+  const std::array<Other, 18> others{{{"num_beam_groups", 1},
+                                      {"diversity_penalty", 0},
+                                      {"force_words_ids", nullptr},
+                                      {"constraints", nullptr},
+                                      {"forced_decoder_ids", nullptr},
+                                      {"renormalize_logits", false},
+                                      {"remove_invalid_values", false},
+                                      {"token_healing", false},
+                                      {"dola_layers", nullptr},
                                       {"penalty_alpha", 0},
                                       {"guidance_scale", 1},
                                       {"encoder_repetition_penalty", 1},

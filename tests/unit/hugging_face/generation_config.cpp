@@ -93,8 +93,30 @@ TEST_CASE("a whole number may have a decimal point") {
 }
 
 TEST_CASE("what changes nothing is not reported") {
-  CHECK(read(R"({"num_beams": 1, "num_return_sequences": 1, "guidance_scale": 1.0})")
+  CHECK(read(R"({"num_beams": 1, "num_return_sequences": 1, "guidance_scale": 1.0,
+                 "diversity_penalty": 0.0, "renormalize_logits": false, "constraints": null,
+                 "use_cache": true, "output_scores": false})")
             .left_out.empty());
+}
+
+TEST_CASE("what would choose other tokens, and is not there, is said") {
+  // Marian's files have the first one.
+  for (const char* text :
+       {R"({"renormalize_logits": true})", R"({"diversity_penalty": 0.5})",
+        R"({"force_words_ids": [[3]]})", R"({"constraints": ["a"]})",
+        R"({"forced_decoder_ids": [[1, 2]]})", R"({"remove_invalid_values": true})",
+        R"({"token_healing": true})", R"({"dola_layers": "high"})", R"({"num_beam_groups": 2})",
+        R"({"penalty_alpha": 0.6})", R"({"guidance_scale": 1.5})",
+        R"({"encoder_repetition_penalty": 1.2})", R"({"epsilon_cutoff": 0.1})",
+        R"({"eta_cutoff": 0.1})", R"({"top_h": 0.4})", R"({"max_time": 3})",
+        R"({"exponential_decay_length_penalty": [3, 1.1]})",
+        R"({"watermarking_config": {"bias": 2}})"}) {
+    CAPTURE(text);
+    const Words left_out = read(text).left_out;
+    REQUIRE(left_out.size() == 1);
+    const std::string key = Json::parse(text).begin().key();
+    CHECK(left_out[0].starts_with(key + " "));
+  }
 }
 
 TEST_CASE("values of another type are refused with their key") {
