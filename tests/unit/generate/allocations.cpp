@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A token behind the first ones takes no memory, neither in a generator nor in the choice of the token, by
-// beams or not.
+// beams or not; and little is planned beside weights and caches.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include "sinter/generate/generator.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/optimizer/sgd.hpp"
+#include "sinter/precision/bf16.hpp"
 #include "support/recipes.hpp"
 #include "support/trainers.hpp"
 
@@ -64,6 +65,20 @@ struct Begun {
     return taken - before;
   }
 };
+
+/// GPT-2 124M.
+template <class... Policies>
+using Large =
+    Made<Gpt2<{.layers = 12, .heads = 12, .width = 768, .vocabulary = 50257, .positions = 1024}>,
+         UpTo<1024, 50257>, Sgd<>, Batch<{.global = 1, .micro = 1}>, Policies...>;
+/// True if no more than weights and caches is planned, and 15 %.
+template <class R>
+constexpr bool plans_little() {
+  constexpr Memory planned = GenerationPlan<R>::memory;
+  return planned.total <= (planned.parameters + planned.cache) * 115 / 100;
+}
+static_assert(plans_little<Large<>>() && plans_little<Large<Generation<{.rows = 1}>>>());
+static_assert(plans_little<Large<Bf16, Generation<{.rows = 1}>>>());
 
 TEST_CASE("the count sees memory that is asked for") {
   const std::int64_t before = taken;
