@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversations from the command line: training, a run that goes on, and a reply.
+#include <sys/stat.h>
+
 #include "binary/support.hpp"
 
 namespace sinter::detail::testing::chats_tests {
@@ -107,6 +109,47 @@ TEST_CASE("chat talks with a model of dialogues, and with no model of plain text
   const Ended none = talk(scratch / "small", said, {}, SINTER_SMALL);
   CHECK(none.code == 1);
   CHECK(none.says("does not learn replies, so there is no conversation"));
+}
+
+TEST_CASE("chat ends with an error where its weights are not finite or its output is full") {
+  Scratch scratch;
+  fine({"export", "--out", scratch / "fresh"}, SINTER_CHATS);
+  const std::string said = write(scratch / "said", "up\n"),
+                    file = scratch / "fresh/model.safetensors",
+                    full = "\"$0\" chat --weights '" + (scratch / "fresh") + "' < '" + said +
+                           "' > /dev/full";
+  if (fs::exists("/dev/full")) {
+    const Ended ended = run({"-c", full, SINTER_CHATS}, "/bin/bash");
+    CHECK(ended.code == 1);
+    CHECK(ended.says("error: Cannot write to standard output: No space left on device."));
+  }
+  std::string bytes = content(file);
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::fill(bytes.begin() + 8 + std::ptrdiff_t(header), bytes.end(), char(0xff));
+  write(file, bytes);
+  check_refused(talk(scratch / "fresh", said), 3, "The model's prediction is not finite.");
+}
+
+TEST_CASE("Ctrl-C between replies ends the chat with the code of a shell") {
+  Scratch scratch;
+  fine({"export", "--out", scratch / "fresh"}, SINTER_CHATS);
+  const std::string pipe = scratch / "pipe", out = scratch / "out";
+  REQUIRE(::mkfifo(pipe.c_str(), 0666) == 0);
+  const int both_ends = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(both_ends >= 0);
+  Process chat("/bin/bash",
+               {"-c", "exec \"$0\" chat --weights '" + (scratch / "fresh") + "' < '" + pipe + "'",
+                SINTER_CHATS},
+               "", out);
+  REQUIRE(::write(both_ends, "up\n", 3) == 3);
+  CHECK(wait_for([&] { return content(out).ends_with("\n"); }));
+  while (!chat.has_ended()) {  // the first may still find the reply
+    chat.signal(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  CHECK(chat.wait().code == 128 + SIGINT);
+  ::close(both_ends);
 }
 
 TEST_CASE("evaluations write replies and score them, unless a flag skips that") {
