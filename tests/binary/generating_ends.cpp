@@ -135,6 +135,26 @@ TEST_CASE("a prompt of one token and one of the context are read whole, one toke
         fine(words + Words{std::string(16, 'a'), "--temperature", "0"}).json()["token_ids"]);
 }
 
+TEST_CASE("a model that does not say how it continues a text reads it anew, which a note says") {
+  Scratch scratch;
+  fine({"export", "--out", scratch / "shifted"}, SINTER_SHIFTED);
+  const Words words{"generate",      "--weights", scratch / "shifted", "--tokens", "20",
+                    "--temperature", "0"};
+  const std::string note = "note: each text is read anew for each token (", layer = "shift";
+  const Ended shown = fine(words + Words{"--prompt", "abc"}, SINTER_SHIFTED);
+  const std::size_t at = shown.err.find(note);
+  REQUIRE_MESSAGE(at != std::string::npos, shown.err);
+  CHECK(shown.err.find(layer, at) != std::string::npos);
+  CHECK(shown.out.size() == 3 + 20 + 1);
+  const std::string asked =
+      write(scratch / "asked", "{\"prompt\": \"xy\"}\n{\"prompt\": \"abc\"}\n");
+  const std::string answers = fine(words + Words{"--file", asked}, SINTER_SHIFTED).out;
+  CHECK(Json::parse(answers.substr(answers.find('\n')))["token_ids"] ==
+        fine(words + Words{"--prompt", "abc", "--json"}, SINTER_SHIFTED).json()["token_ids"]);
+  CHECK_FALSE(
+      fine({"generate", "--weights", fresh(scratch), "--prompt", "a", "--tokens", "1"}).says(note));
+}
+
 TEST_CASE("a process takes no more memory than is planned, and 40 MiB") {
   Scratch scratch;
   const Ended ended = fine({"generate", "--weights", fresh(scratch), "--prompt", "a", "--tokens",
