@@ -52,12 +52,11 @@ std::vector<std::string> drop_unknown(Ends& ends, int vocabulary) {
 
 }  // namespace
 
-std::vector<std::string> set_ends(Prompt& prompt, const RecipeView& recipe, Arguments a,
-                                  Origin origin) {
+EndsSaid set_ends(Prompt& prompt, const RecipeView& recipe, Arguments a, Origin origin) {
   if (a.ignore_eos) {
     prompt.end = -1;
     prompt.more_ends.clear();
-    return {};
+    return {{{"ignore_eos", true, "flag"}}, {}};
   }
   Ends ends;
   if (!recipe.data.takes_tokenizer || prompt.end >= 0) {
@@ -69,9 +68,12 @@ std::vector<std::string> set_ends(Prompt& prompt, const RecipeView& recipe, Argu
       hugging_face::set_tokenizer(origin, *a.tokenizer);
     ends = ends_of(origin);
   }
-  std::vector<std::string> notes;
+  EndsSaid said;
+  std::vector<std::string>& notes = said.notes;
   if (recipe.data.takes_tokenizer) {
     notes = drop_unknown(ends, recipe.plan->vocabulary);
+    if (!ends.ids.empty())
+      said.settings.push_back({"eos_token_id", ends.ids, std::string(ends.from)});
     prompt.more_ends = std::move(ends.ids);
   } else {
     for (const std::int32_t id : ends.ids)
@@ -81,7 +83,7 @@ std::vector<std::string> set_ends(Prompt& prompt, const RecipeView& recipe, Argu
                       "could be named",
                       recipe.name)));
   }
-  return notes;
+  return said;
 }
 
 }  // namespace sinter::detail::cli

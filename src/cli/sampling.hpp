@@ -28,7 +28,8 @@ struct SamplingFlags {
   std::optional<double> length_penalty{};
 };
 
-/// A setting, and where it came from: "flag", "generation_config.json" or "default".
+/// A setting, and where it came from: "flag", "generation_config.json" or "default"; of an end of text also
+/// "config.json" or "the tokenizer".
 struct Setting {
   std::string name;
   nlohmann::ordered_json value;

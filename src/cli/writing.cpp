@@ -81,9 +81,10 @@ Asked Asking::ask(const std::string& text) const {
     throw ArgumentError(
         "The prompt is empty, and the model's tokenizer puts no token before a text, so there is "
         "nothing to continue. Give a prompt of at least one token, such as --prompt 'The '.");
-  std::vector<std::string> notes = set_ends(request.prompt, *recipe_, arguments_, origin_);
+  EndsSaid ends = set_ends(request.prompt, *recipe_, arguments_, origin_);
   asked.sampling = sampling_by(flags_, generation_, request.prompt, recipe_->plan->vocabulary);
-  std::ranges::move(notes, std::back_inserter(asked.sampling.notes));
+  std::ranges::move(ends.settings, std::back_inserter(asked.sampling.settings));
+  std::ranges::move(ends.notes, std::back_inserter(asked.sampling.notes));
   request.tokens = asked.sampling.tokens;
   if (request.prompt.reply > 0)
     request.tokens = std::min<std::int64_t>(request.tokens, request.prompt.reply);

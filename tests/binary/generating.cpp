@@ -190,7 +190,16 @@ TEST_CASE("an end of text that cannot come is named") {
             "eos_token_id 50256 of generation_config.json has no effect: the model's tokens "
             "are those from 0 to 257."));
   CHECK(!has(beyond, "eos_token_id 257"));
-  CHECK(!has(notes(replies, "257", SINTER_REPLIES), "eos_token_id"));
+  CHECK(has(beyond, "eos_token_id [257] (generation_config.json)"));
+  const std::string fits = notes(replies, "257", SINTER_REPLIES);
+  CHECK(has(fits, "eos_token_id [257] (generation_config.json)"));
+  CHECK(!has(fits, "no effect"));
+  const Json written = fine({"generate", "--weights", replies, "--prompt", "a", "--tokens", "2",
+                             "--ignore-eos", "--json"},
+                            SINTER_REPLIES)
+                           .json();
+  CHECK(written["settings"]["ignore_eos"] == Json{{"value", true}, {"from", "flag"}});
+  CHECK(!written["settings"].contains("eos_token_id"));
 }
 
 }  // namespace sinter::detail::testing::generating_tests
