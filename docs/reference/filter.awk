@@ -37,7 +37,7 @@ BEGIN {
   if (room == "device") asks("DevicePolicy", "on_host open")
   if (room == "layer")
     asks("layer.hpp", "in out params saved cheap loss cross_entropy pools flops scratch forward backward cached extend")
-  if (room == "layer") asks("layer.hpp", "takes_last ids_below passes_gradient reads_weights_in_backward")
+  if (room == "layer") asks("layer.hpp", "takes_last skips_padding ids_below passes_gradient reads_weights_in_backward")
   asks("NamedSlot", "name decisive")
   asks("RuleList", "holds enforce reason")
   asks("hooks.hpp", "contradiction why_fixed offered note regions rules model_rules frozen")

@@ -24,10 +24,9 @@ std::vector<Text> texts_of(const HostBatch& batch, const Model& model) {
   for (const External& input : model.externals) {
     if (input.width > 0) continue;
     const std::vector<std::int32_t>& ids = batch.ids[number++];
-    const std::vector<std::int32_t>& starts = batch.starts_of(input.axis);
     for (std::size_t s = 0; s < texts.size(); ++s) {
-      const auto part =
-          std::span(ids).subspan(std::size_t(starts[s]), std::size_t(starts[s + 1] - starts[s]));
+      const HostBatch::Rows own = batch.own_rows(input.axis, int(s));
+      const auto part = std::span(ids).subspan(std::size_t(own.begin), std::size_t(own.count()));
       (input.targets     ? texts[s].targets
        : input.axis == 0 ? texts[s].tokens
                          : texts[s].source) = part;

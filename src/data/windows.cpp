@@ -59,6 +59,7 @@ void fill_all(HostBatch& batch, const BatchDraw& draw, const TokenView& tokens) 
     batch.starts.push_back(batch.starts.back() + std::int32_t(std::min<std::int64_t>(
                                                      draw.length, tokens.size() - 1 - begin)));
   batch.second_starts.clear();
+  batch.second_lengths.clear();
   batch.values.clear();
   batch.examples.reset();
   batch.keys = draw.keys;

@@ -6,6 +6,7 @@
 
 #include "sinter/data/host_batch.hpp"
 #include "sinter/error.hpp"
+#include "sinter/program/padding.hpp"
 
 namespace sinter::detail {
 
@@ -50,6 +51,29 @@ void check_sequences(const PlanView& plan, const HostBatch& batch) {
   check_starts("second_starts", " on axis 1", batch.second_starts, plan.second_context);
 }
 
+/// Checks which rows of axis 1 are padding.
+void check_padding(const Model& model, const HostBatch& batch) {
+  const std::vector<std::int32_t>& lengths = batch.second_lengths;
+  if (lengths.empty()) return;
+  const std::size_t sequences = batch.second_starts.empty() ? 0 : batch.second_starts.size() - 1;
+  if (lengths.size() != sequences)
+    refuse("a batch of " + std::to_string(sequences) + " sequences in second_starts and " +
+           std::to_string(lengths.size()) +
+           " in second_lengths. Give each its number of rows without padding.");
+  for (std::size_t s = 0; s < lengths.size(); ++s) {
+    const int rows = batch.second_starts[s + 1] - batch.second_starts[s];
+    if (lengths[s] < 1 || lengths[s] > rows)
+      refuse("sequence " + std::to_string(s) + " has " + std::to_string(rows) +
+             " rows on axis 1, and second_lengths says that " + std::to_string(lengths[s]) +
+             " of them are no padding; from 1 to all may be.");
+  }
+  if (reads_padding(model))
+    refuse(
+        "the batch has padding on axis 1 (second_lengths), and a layer of the model mixes rows of "
+        "that axis without stating skips_padding. Take batches without padding, such as those of "
+        "Packed, or such a layer (docs/add_a_layer.md).");
+}
+
 /// Refuses inputs that nothing reads. A batch to predict for may have those of training, too.
 void check_surplus(const PlanView& plan, const HostBatch& batch) {
   auto check = [](const char* name, auto& inputs, std::size_t asked, const char* more) {
@@ -75,6 +99,7 @@ void check_surplus(const PlanView& plan, const HostBatch& batch) {
 
 void check_batch(const PlanView& plan, const Model& model, const HostBatch& batch) {
   check_sequences(plan, batch);
+  check_padding(model, batch);
   check_surplus(plan, batch);
   std::size_t ids = 0, values = 0;
   for (int e = 0; e < int(model.externals.size()); ++e) {

@@ -16,7 +16,7 @@ Inputs::Inputs(kernel::Stream& stream, const PlanView& plan)
       layers_stream_(stream, plan.matmul_inputs),
       pooled_starts_(std::size_t(std::max({plan.micro, plan.evaluation_micro, plan.max_texts})) + 2,
                      0),
-      starts_memory_(std::int64_t((token_axes + 1) * pooled_starts_.size() * sizeof(std::int32_t))),
+      starts_memory_(std::int64_t((token_axes + 2) * pooled_starts_.size() * sizeof(std::int32_t))),
       statistic_(plan.model.sizes.element[int(Type::statistic)]) {
   starts_.fill(pooled_starts_);
   std::iota(pooled_starts_.begin(), pooled_starts_.end(), 0);
@@ -93,11 +93,21 @@ void Inputs::append_shape(std::vector<std::int64_t>& numbers) const {
           micro_batch(k, work_.batch->starts_of(second_axis_is_first() ? 0 : axis));
       numbers.insert(numbers.end(), {at.last - at.first, at.rows, at.padding});
     }
+  numbers.push_back(!work_.batch->second_lengths.empty());
 }
 
-const std::int32_t* Inputs::show_starts(int axis, std::span<const std::int32_t> starts) {
+const std::int32_t* Inputs::show_starts(int place, std::span<const std::int32_t> starts) {
   const std::size_t room = pooled_starts_.size() * sizeof(std::int32_t);
-  return show_ids(stream_, starts, starts_memory_.bytes().data() + std::size_t(axis) * room);
+  return show_ids(stream_, starts, starts_memory_.bytes().data() + std::size_t(place) * room);
+}
+
+/// Tells layers which rows of the current micro-batch are padding on axis 1.
+void Inputs::load_padding() {
+  const std::vector<std::int32_t>& lengths = work_.batch->second_lengths;
+  if (lengths.empty()) return;
+  const MicroBatch at = micro_batch(now_.iteration, work_.batch->starts_of(1));
+  lengths_.assign(lengths.begin() + at.first, lengths.begin() + at.last);
+  now_.sequences[1].lengths = show_starts(token_axes + 1, lengths_);
 }
 
 void Inputs::load_starts() {
@@ -120,6 +130,7 @@ void Inputs::load_starts() {
     now_.sequences[pooled(axis)] = {pooled_starts_shown_, count, count};
     now_.first_row[pooled(axis)] = work_.first_sequence + now_.iteration * program_->micro;
   }
+  load_padding();
 }
 
 /// Tells layers where the sequences of a program that continues texts lie in their caches.

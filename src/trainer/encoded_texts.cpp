@@ -57,9 +57,8 @@ void EncodedTexts::after(const Machine& machine, int position, int) {
 }
 
 std::vector<std::byte> EncodedTexts::take(const HostBatch& batch, int sequence) {
-  const std::vector<std::int32_t>& starts = batch.starts_of(1);
-  const std::int64_t begin = starts[std::size_t(sequence)] * row_bytes_;
-  const std::int64_t end = starts[std::size_t(sequence) + 1] * row_bytes_;
+  const HostBatch::Rows own = batch.own_rows(1, sequence);
+  const std::int64_t begin = own.begin * row_bytes_, end = own.end * row_bytes_;
   if (end > std::ssize(rows_) || taken_ + end - begin > most_) return {};
   taken_ += end - begin;
   return {rows_.begin() + begin, rows_.begin() + end};

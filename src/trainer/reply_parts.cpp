@@ -7,10 +7,10 @@ namespace {
 /// The rows of a sequence, of those that the batch holds.
 std::span<const std::int32_t> rows_of(const HostBatch& batch, int axis, std::size_t input,
                                       int sequence) {
-  const std::vector<std::int32_t>& starts = batch.starts_of(axis);
+  const HostBatch::Rows own = batch.own_rows(axis, sequence);
   const int held = batch.held_rows(axis).begin;
-  const int begin = starts[std::size_t(sequence)], end = starts[std::size_t(sequence) + 1];
-  return std::span(batch.ids[input]).subspan(std::size_t(begin - held), std::size_t(end - begin));
+  return std::span(batch.ids[input])
+      .subspan(std::size_t(own.begin - held), std::size_t(own.count()));
 }
 
 }  // namespace

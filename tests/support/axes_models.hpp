@@ -16,6 +16,11 @@
 
 namespace sinter::detail::testing {
 
+/// The rows of sequence s that are no padding.
+inline int own_rows(const Sequences& of, int s) {
+  return of.lengths ? of.lengths[s] : of.starts[s + 1] - of.starts[s];
+}
+
 /// y[s] = the mean of the rows of sequence s. x: rows × W, y: sequences × W.
 template <int W>
 struct MeanOfRows {
@@ -42,12 +47,13 @@ struct MeanOfRows {
   }
 };
 
-/// y[r] = x[r] + the mean of those rows of the second operand that are of the same sequence. The
-/// operands may be on two axes; y is on that of x.
+/// y[r] = x[r] + the mean of those rows of the second operand that are of the same sequence, and no
+/// padding. The operands may be on two axes; y is on that of x.
 template <int W>
 struct AddMeanOfRows {
   static constexpr std::array in{W, W};
   static constexpr std::array out{W};
+  static constexpr bool skips_padding = true;
 
   static void forward(auto& c) {
     auto x = c.x(0), other = c.x(1), y = c.y();
@@ -61,6 +67,10 @@ struct AddMeanOfRows {
   }
   static void backward(auto& c) {
     auto dx = c.dx(0), dother = c.dx(1), dy = c.dy();
+    const Sequences& from = c.sequences(1);
+    for (int s = 0; s < from.count; ++s)
+      for (int row = from.starts[s] + own_rows(from, s); row < from.starts[s + 1]; ++row)
+        for (int k = 0; k < W; ++k) dother.put(row, k, c.zero());
     each(c, [&](int begin, int end, int first, int last) {
       for (int k = 0; k < W; ++k) {
         auto sum = c.zero();
@@ -77,7 +87,7 @@ struct AddMeanOfRows {
   static void each(auto& c, const auto& visit) {
     const Sequences &to = c.sequences(0), &from = c.sequences(1);
     for (int s = 0; s < to.count; ++s)
-      visit(to.starts[s], to.starts[s + 1], from.starts[s], from.starts[s + 1]);
+      visit(to.starts[s], to.starts[s + 1], from.starts[s], from.starts[s] + own_rows(from, s));
   }
 };
 

@@ -56,6 +56,9 @@ struct HostBatch {
   /// `starts` of the rows on axis 1, for the same number of sequences. If empty, both axes have the
   /// rows of axis 0.
   std::vector<std::int32_t> second_starts{};
+  /// The number of rows of each sequence on axis 1 that are no padding, at least 1. They come first:
+  /// padding, to which no row attends, stands behind them. If empty, there is none on axis 1.
+  std::vector<std::int32_t> second_lengths{};
   std::vector<std::vector<std::int32_t>> ids;  ///< an entry has one number per row
   std::vector<std::vector<float>> values;      ///< an entry is rows × the input's width, row-major
   BatchPart part{};  ///< the part that ids and values hold; by default all
@@ -93,6 +96,13 @@ struct HostBatch {
     const std::vector<std::int32_t>& at = starts_of(axis);
     return {at[std::size_t(first)], at[std::size_t(last)]};
   }
+  /// The rows of a sequence on axis 0 or 1, without the padding that second_lengths tells of.
+  Rows own_rows(int axis, int sequence) const {
+    const std::vector<std::int32_t>& at = starts_of(axis);
+    const auto s = std::size_t(sequence);
+    const bool is_padded = axis == 1 && !second_lengths.empty();
+    return {at[s], is_padded ? at[s] + second_lengths[s] : at[s + 1]};
+  }
   /// Number of rows of both axes.
   std::int64_t all_rows() const {
     return std::int64_t{rows()} + (second_starts.empty() ? 0 : second_starts.back());
@@ -109,6 +119,7 @@ struct HostBatch {
   void clear() {
     starts.assign(1, 0);
     second_starts.clear();
+    second_lengths.clear();
     for (auto& e : ids) e.clear();
     for (auto& e : values) e.clear();
     part = {};

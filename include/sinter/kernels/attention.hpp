@@ -56,6 +56,8 @@ struct AttentionSpan {
 ///   y        rows × width
 ///   log_sum  rows × heads: the natural logarithm of each softmax's denominator, for the backward
 ///            pass
+/// Rows of padding (Sequences::lengths) attend as others do. In a span that is not causal no row
+/// attends to them; in a causal one they are behind all rows that are no padding.
 template <class T, class S>
 void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
                        Sequences sequences, AttentionSpan span, Dropout dropout = {});
@@ -66,18 +68,18 @@ constexpr std::int64_t attention_scratch(std::int64_t rows, int key_width) {
   return is_narrow<T> ? 2 * rows * key_width : 0;
 }
 
-/// dqkv = gradient of qkv, or += with its add flag. y and log_sum are as the forward pass left
-/// them. dy: rows × width, dqkv: as qkv, scratch: attention_scratch<T>(rows, key_width)
-/// elements.
+/// dqkv = gradient of qkv, or += with its add flag; that of keys and values to which no row attends
+/// is 0. y and log_sum are as the forward pass left them. dy: rows × width, dqkv: as qkv, scratch:
+/// attention_scratch<T>(rows, key_width) elements.
 template <class T, class S>
 void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, Input<S> log_sum,
                         Tensor<T> dqkv, Sequences sequences, AttentionSpan span, S* scratch,
                         Dropout dropout = {});
 
 /// y = softmax(q kᵀ / √d) v for each head, d = width / heads (Vaswani et al. 2017). Each row of
-/// sequence s of `queries` attends to all rows of sequence s of `keys`. If q and kv are parts of
-/// the same rows, the bits are those of full self-attention. Dropout is as in attention_forward(),
-/// with first_row and row of the query.
+/// sequence s of `queries` attends to all rows of sequence s of `keys` but its padding. If q and kv
+/// are parts of the same rows, the bits are those of full self-attention. Dropout is as in
+/// attention_forward(), with first_row and row of the query.
 ///   q        rows of `queries` × width
 ///   kv       rows of `keys` × 2 width: k, then v
 ///   y        as q
@@ -89,8 +91,8 @@ void cross_attention_forward(Stream& stream, Input<T> q, Input<T> kv, Tensor<T> 
                              Dropout dropout = {});
 
 /// dq = gradient of q and dkv = gradient of kv, each or += with its own add flag; an empty one is
-/// not computed. y and log_sum are as the forward pass left them. dy: as y, scratch:
-/// attention_scratch<T>(rows of `keys`, width) elements.
+/// not computed. dkv is 0 in padding of `keys`. y and log_sum are as the forward pass left them.
+/// dy: as y, scratch: attention_scratch<T>(rows of `keys`, width) elements.
 template <class T, class S>
 void cross_attention_backward(Stream& stream, Input<T> q, Input<T> kv, Input<T> y, Input<T> dy,
                               Input<S> log_sum, Tensor<T> dq, Output<T> dkv, Sequences queries,

@@ -85,6 +85,10 @@ struct Sequences {
   /// If not null, each sequence continues a text: the number of rows that come before its first, in
   /// device memory. They count in positions.
   const std::int32_t* before = nullptr;
+  /// If not null, only the first rows of each sequence are its own, and padding follows them: how
+  /// many are its own, at least 1, in device memory. What mixes the rows of a sequence leaves
+  /// padding out, unless each row depends on none behind it.
+  const std::int32_t* lengths = nullptr;
 
   constexpr Sequences() = default;
   /// requires  rows_of_all == at[sequences]
@@ -92,6 +96,12 @@ struct Sequences {
       : starts(at), count(sequences), total(rows_of_all) {}
   /// Rows of all sequences together.
   constexpr int rows() const { return total; }
+  /// These sequences, with padding as rows of their own.
+  constexpr Sequences with_padding() const {
+    Sequences all = *this;
+    all.lengths = nullptr;
+    return all;
+  }
 };
 
 }  // namespace sinter::kernel

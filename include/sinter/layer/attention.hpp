@@ -24,7 +24,7 @@ struct Attention {
   static constexpr int key_width = W / Heads * KeyHeads;
   static constexpr std::array in{W + 2 * key_width};
   static constexpr std::array out{W};
-  static constexpr bool causal = Causal, bidirectional = !Causal;
+  static constexpr bool causal = Causal, bidirectional = !Causal, skips_padding = true;
   static constexpr kernel::AttentionSpan span{.causal = Causal, .window = Window};
   static constexpr Cached cached{.width = Causal ? 2 * key_width : 0, .window = Window};
   template <class T, class Statistic>

@@ -7,10 +7,10 @@
 namespace sinter {
 
 /// y = softmax(q kᵀ / √d) v for each head, d = W / Heads. Each row of q attends to all rows of kv
-/// in its sequence, as a decoder to its encoder (Vaswani et al. 2017). q: rows × W, kv: rows × 2 W
-/// (k, v), on another axis; y: as q. Keeps q, kv, y and the log-sum-exp of each row and head;
-/// backward computes the probabilities again. Attention probabilities are dropped with probability
-/// Dropout.
+/// in its sequence but padding, as a decoder to its encoder (Vaswani et al. 2017). q: rows × W, kv:
+/// rows × 2 W (k, v), on another axis; y: as q. Keeps q, kv, y and the log-sum-exp of each row and
+/// head; backward computes the probabilities again. Attention probabilities are dropped with
+/// probability Dropout.
 ///
 /// The layer states neither `causal` nor `bidirectional`, as rows attend to no other rows of their
 /// own axis. With q and kv on one axis it computes SelfAttention without these facts: data whose
@@ -23,6 +23,7 @@ struct CrossAttention {
                 "the heads.");
   static constexpr std::array in{W, 2 * W};
   static constexpr std::array out{W};
+  static constexpr bool skips_padding = true;
   static constexpr Cached cached{.width = 2 * W, .operand = 1};
   template <class T, class Statistic>
   struct Saved {

@@ -7,13 +7,14 @@
 
 namespace sinter {
 
-/// y[s] = the last row of sequence s. x: rows × W, y: sequences × W.
+/// y[s] = the last row of sequence s that is no padding. x: rows × W, y: sequences × W.
 template <int W>
 struct LastRow {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
   static constexpr bool pools = true;
   static constexpr bool takes_last = true;
+  static constexpr bool skips_padding = true;
   static constexpr bool cheap = true;
 
   static void forward(auto& c) { kernel::last_rows(c.stream(), c.x(), c.sequences(), c.y()); }
@@ -28,6 +29,7 @@ struct FirstRow {
   static constexpr std::array in{W};
   static constexpr std::array out{W};
   static constexpr bool pools = true;
+  static constexpr bool skips_padding = true;
   static constexpr bool cheap = true;
 
   static void forward(auto& c) { kernel::first_rows(c.stream(), c.x(), c.sequences(), c.y()); }

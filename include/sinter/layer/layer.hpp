@@ -25,6 +25,8 @@
 //   takes_last                   true if it pools by taking the last row, see Layer::takes_last
 //   causal                       true if rows depend on none that follow them, see Layer::causal
 //   bidirectional                true if rows depend also on rows that follow them
+//   skips_padding                true if rows of padding are left out where rows are mixed, see
+//                                Layer::skips_padding
 //   reads_weights_in_backward    true if backward reads weights; by default, if it has parameters
 //   ids_below                    ids must be below this
 //   fan_in_fan_out               with an adapter: true if the weight is stored as in × out
@@ -280,6 +282,9 @@ struct Layer {
   bool causal = false;
   /// True if it mixes rows of a sequence, and each depends also on those behind it.
   bool bidirectional = false;
+  /// True if no row of its results depends on padding (Sequences::lengths), except those of padding
+  /// itself, and if the gradients of padding that nothing else reads are zero.
+  bool skips_padding = false;
   bool reads_weights_in_backward = false;  ///< true if backward reads the weights
   /// True if it allocates memory outside the plan, in a LayerObject for each of its uses. If its
   /// unit is recomputed, forward makes again what it leaves in the object for backward.
@@ -356,6 +361,7 @@ constexpr Layer describe_layer() {
   if constexpr (requires { L::takes_last; }) layer.takes_last = L::takes_last;
   if constexpr (requires { L::causal; }) layer.causal = L::causal;
   if constexpr (requires { L::bidirectional; }) layer.bidirectional = L::bidirectional;
+  if constexpr (requires { L::skips_padding; }) layer.skips_padding = L::skips_padding;
   if constexpr (requires { L::ids_below; }) layer.ids_below = L::ids_below;
   if constexpr (requires { L::cached; }) layer.cached = L::cached;
   if constexpr (requires { L::unplanned; }) layer.unplanned = L::unplanned;

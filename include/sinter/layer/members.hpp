@@ -119,6 +119,8 @@ constexpr LayerFault member_fault() {
     if constexpr (!is_bool<decltype(L::causal)>) return {"causal", "constexpr bool"};
   if constexpr (requires { L::bidirectional; })
     if constexpr (!is_bool<decltype(L::bidirectional)>) return {"bidirectional", "constexpr bool"};
+  if constexpr (requires { L::skips_padding; })
+    if constexpr (!is_bool<decltype(L::skips_padding)>) return {"skips_padding", "constexpr bool"};
   if constexpr (requires { L::unplanned; }) {
     if constexpr (!is_bool<decltype(L::unplanned)>) return {"unplanned", "constexpr bool"};
     if constexpr (L::unplanned && !HasObject<L, P>)

@@ -73,7 +73,8 @@ class Inputs {
   int iterations() const;
   /// Number of the first micro-batches that have sequences of this rank.
   int filled() const;
-  /// Appends the numbers of sequences, rows and padding rows of all micro-batches.
+  /// Appends the numbers of sequences, rows and padding rows of all micro-batches, and whether
+  /// sequences have padding of their own.
   void append_shape(std::vector<std::int64_t>& numbers) const;
   /// Tells layers where the sequences of the current micro-batch start on each axis.
   void load_starts();
@@ -93,12 +94,14 @@ class Inputs {
   MicroBatch micro_batch(int iteration, std::span<const std::int32_t> starts) const;
   bool second_axis_is_first() const;
   void begin_loss(const Work& work, bool training);
-  const std::int32_t* show_starts(int axis, std::span<const std::int32_t> starts);
+  const std::int32_t* show_starts(int place, std::span<const std::int32_t> starts);
+  void load_padding();
   void load_continued(const Continued& texts);
 
   kernel::Stream& stream_;
   kernel::Stream layers_stream_;  // the same threads, for layer calls
   std::array<std::vector<std::int32_t>, token_axes> starts_;
+  std::vector<std::int32_t> lengths_;        // without padding, of axis 1
   std::vector<std::int32_t> pooled_starts_;  // 0, 1, 2 …
   DeviceMemory starts_memory_;               // for kernels that cannot read the host's memory
   const std::int32_t* pooled_starts_shown_;

@@ -253,6 +253,16 @@ std::int64_t pairs(AttentionSpan span, Head h) {
   return window * (2 * length - window);
 }
 
+/// Clears the gradients of keys and values that no query sees.
+template <class T>
+void clear_padding(const Attention<T>& a, Head keys) {
+  if (!a.dk || a.add_to_keys) return;
+  const std::int64_t first = keys.keys.start + keys.keys.length;
+  for (std::int64_t row = first; row < first + keys.padding; ++row)
+    for (T* part : {a.dk, a.dv})
+      std::fill_n(part + row * a.key_row + keys.head * a.depth(), a.depth(), T(0));
+}
+
 template <class T>
 void propagate(Stream& stream, const Attention<T>& a, Sequences queries, Sequences keys) {
   auto kernel = table<T>();
@@ -264,7 +274,10 @@ void propagate(Stream& stream, const Attention<T>& a, Sequences queries, Sequenc
         for_each_head(queries, keys, a.heads / a.sharing(),
                       [&](Head h) { visit(h, 0, pairs(a.span, h)); });
       },
-      [&](Head head, int) { kernel.backward(a, head); });
+      [&](Head head, int) {
+        kernel.backward(a, head);
+        clear_padding(a, head);
+      });
 }
 
 }  // namespace
@@ -281,7 +294,7 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
   a.dv = a.dk + a.key_width;
   a.add_to_dq = a.add_to_keys = dqkv.add;
   a.sums = scratch;
-  propagate(stream, a, sequences, sequences);
+  propagate(stream, a, sequences, keys_of(sequences, span));
 }
 
 template <class T, class S>

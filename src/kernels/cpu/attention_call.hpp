@@ -73,10 +73,10 @@ inline Rows rows_of(Sequences sequences, int s) {
   return {starts[s], starts[s + 1] - starts[s]};
 }
 
-/// One head of one sequence.
+/// One head of one sequence. `padding`: rows behind its keys that no query sees.
 struct Head {
   Rows queries, keys;
-  int head;
+  int head, padding;
 };
 
 /// Calls visit(head) for each head of each sequence that has rows.
@@ -84,10 +84,19 @@ template <class F>
 void for_each_head(Sequences queries, Sequences keys, int heads, const F& visit) {
   assert(queries.count == keys.count);
   for (int s = 0; s < queries.count; ++s) {
-    const Rows of_queries = rows_of(queries, s), of_keys = rows_of(keys, s);
+    const Rows of_queries = rows_of(queries, s);
+    Rows of_keys = rows_of(keys, s);
+    const int padding = keys.lengths ? of_keys.length - keys.lengths[s] : 0;
+    of_keys.length -= padding;
     assert(of_queries.length == 0 || of_keys.length > 0);
-    for (int h = 0; of_queries.length > 0 && h < heads; ++h) visit(Head{of_queries, of_keys, h});
+    for (int h = 0; of_queries.length > 0 && h < heads; ++h)
+      visit(Head{of_queries, of_keys, h, padding});
   }
+}
+
+/// The sequences of self-attention as keys.
+inline Sequences keys_of(Sequences sequences, AttentionSpan span) {
+  return span.causal ? sequences.with_padding() : sequences;
 }
 
 /// A row sees no more keys than this, in a sequence of `length` keys.

@@ -188,7 +188,8 @@ template <class T, class S>
 void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_sum,
                        Sequences sequences, AttentionSpan span, Dropout dropout) {
   if (!qkv) return;  // no rows
-  attend(stream, self_attention<T>(qkv, y, log_sum, span, dropout), sequences, sequences);
+  attend(stream, self_attention<T>(qkv, y, log_sum, span, dropout), sequences,
+         keys_of(sequences, span));
 }
 
 template <class T, class S>

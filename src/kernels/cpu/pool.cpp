@@ -13,7 +13,10 @@ namespace {
 enum class Place { first, last };
 
 std::int64_t row_of(Place place, Sequences sequences, int s) {
-  return place == Place::first ? sequences.starts[s] : sequences.starts[s + 1] - 1;
+  if (place == Place::first) return sequences.starts[s];
+  return (sequences.lengths ? sequences.starts[s] + sequences.lengths[s]
+                            : sequences.starts[s + 1]) -
+         1;
 }
 
 template <class T>

@@ -50,7 +50,7 @@ struct Forward {
   Heads<const T> q, k, v;
   Heads<T> y;
   Wide<T>* log_sum;
-  Sequences queries, keys;
+  Sequences queries, keys;  ///< queries have no padding: all rows attend
   Span span;
   std::int32_t heads, depth;
 };
@@ -70,7 +70,8 @@ struct Gradients {
   std::int32_t add_to_dq, add_to_keys;
 };
 
-/// Rows [first, first + count) of a sequence of `length` rows that starts at row `start` of all.
+/// Rows [first, first + count) of a sequence of `length` rows, without padding, that starts at row
+/// `start` of all.
 struct Tile {
   int sequence, start, length, first, count;
 };
@@ -88,7 +89,7 @@ __device__ __forceinline__ Tile tile_of_block(const Sequences& sequences, int ro
   const int number = int(gridDim.x - 1 - blockIdx.x);
   const auto first_of = [=](int s) { return starts[s] / rows + s; };
   const int s = last_at_most(sequences.count, number, first_of);
-  const int start = starts[s], length = starts[s + 1] - start;
+  const int start = starts[s], length = own_rows_of(sequences, s);
   const int first = (number - first_of(s)) * rows, left = length - first;
   return {s, start, length, first, left < rows ? left : rows};
 }

@@ -105,8 +105,8 @@ __global__ void sum_gradient(Backward<T> in, Argument<Mask<S>> argument, Heads<T
   const int rows = int(blockDim.y) * of_thread, depth = in.depth;
   const Tile mine = tile_of_block(of == Of::q ? in.queries : in.keys, rows);
   if (mine.count <= 0) return;
-  const std::int32_t* starts = (of == Of::q ? in.keys : in.queries).starts + mine.sequence;
-  const int start = starts[0], length = starts[1] - start;
+  const Sequences& others = of == Of::q ? in.keys : in.queries;
+  const int start = others.starts[mine.sequence], length = own_rows_of(others, mine.sequence);
   const Range seen =
       of == Of::q ? keys_seen(in.span, mine, length) : queries_seeing(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
@@ -143,10 +143,32 @@ void put_gradient(Stream& stream, const Backward<T>& in, Heads<T> to, bool add,
          add);
 }
 
+/// Clears what lies `columns` wide from `at` on in rows of padding.
+template <class T>
+__global__ void clear_rows(Sequences sequences, T* at, int row, int columns, std::int64_t n) {
+  for_each_element(n, [=](std::int64_t i) {
+    const int r = int(i / columns), s = sequence_of(sequences.starts, sequences.count, r);
+    if (r - sequences.starts[s] >= own_rows_of(sequences, s))
+      at[std::int64_t(r) * row + i % columns] = T(0);
+  });
+}
+
+/// Clears the gradients of keys and values that no query sees. Those of values lie behind those of
+/// keys.
+template <class T>
+void clear_padding(Stream& stream, const Backward<T>& in, const Gradients<T>& out) {
+  if (!in.keys.lengths || !out.dk.data || out.add_to_keys) return;
+  const int columns = 2 * (in.heads / in.k.sharing * in.depth);
+  const std::int64_t n = std::int64_t(in.keys.total) * columns;
+  launch(stream, grid_of_elements(n), clear_rows<T>, in.keys, out.dk.data, int(out.dk.row), columns,
+         n);
+}
+
 /// scratch: attention_scratch<T>() elements for the rows and width of keys.
 template <class T>
 void propagate(Stream& stream, const Backward<T>& in, const Gradients<T>& out,
                [[maybe_unused]] Wide<T>* scratch, const Dropout& dropout) {
+  clear_padding(stream, in, out);
   if constexpr (std::is_same_v<T, BFloat16>) {
     const int key_width = in.heads / in.k.sharing * in.depth;
     const bool has_room = !out.dk.data || attention_scratch<T>(in.keys.total, key_width) >=
@@ -175,8 +197,8 @@ void attention_backward(Stream& stream, Input<T> qkv, Input<T> y, Input<T> dy, I
                        {y.data, width, 1},
                        {dy.data, width, 1},
                        log_sum.data,
-                       sequences,
-                       sequences,
+                       sequences.with_padding(),
+                       span.causal ? sequences.with_padding() : sequences,
                        {span.causal, span.window},
                        heads,
                        width / heads};
@@ -200,7 +222,7 @@ void cross_attention_backward(Stream& stream, Input<T> q, Input<T> kv, Input<T> 
                        {y.data, width, 1},
                        {dy.data, width, 1},
                        log_sum.data,
-                       queries,
+                       queries.with_padding(),
                        keys,
                        {},
                        heads,

@@ -73,7 +73,7 @@ __global__ void attend_to_keys(Forward<T> in, Argument<Mask<S>> argument) {
   const Tile mine = tile_of_block(in.queries, rows);
   if (mine.count <= 0) return;
   const int start = in.keys.starts[mine.sequence];
-  const int length = in.keys.starts[mine.sequence + 1] - start;
+  const int length = own_rows_of(in.keys, mine.sequence);
   const Range seen = keys_seen(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
   const int row = thread_of_block() / row_threads, most = in.span.max_seen(length);
@@ -140,8 +140,8 @@ void attention_forward(Stream& stream, Input<T> qkv, Tensor<T> y, Tensor<S> log_
              {k + key_width, row, sharing},
              {y.data, width, 1},
              log_sum.data,
-             sequences,
-             sequences,
+             sequences.with_padding(),
+             span.causal ? sequences.with_padding() : sequences,
              {span.causal, span.window},
              heads,
              width / heads},
@@ -160,7 +160,7 @@ void cross_attention_forward(Stream& stream, Input<T> q, Input<T> kv, Tensor<T> 
              {kv.data + width, row, 1},
              {y.data, width, 1},
              log_sum.data,
-             queries,
+             queries.with_padding(),
              keys,
              {},
              heads,

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   const Tile mine = tile_of_block(in.keys, own_rows<Depth>);
   if (mine.count <= 0) return;
   const int start = in.queries.starts[mine.sequence];
-  const int length = in.queries.starts[mine.sequence + 1] - start;
+  const int length = own_rows_of(in.queries, mine.sequence);
   const Range seeing = queries_seeing(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
   const int most = in.span.max_seen(mine.length), first_key = mine.first + warp_row<Depth>();
@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(tile_threads, tile_blocks)
   const Tile mine = tile_of_block(in.queries, own_rows<Depth>);
   if (mine.count <= 0) return;
   const int start = in.keys.starts[mine.sequence];
-  const int length = in.keys.starts[mine.sequence + 1] - start;
+  const int length = own_rows_of(in.keys, mine.sequence);
   const Range seen = keys_seen(in.span, mine, length);
   const std::int64_t at = std::int64_t(mine.start) + mine.first;
   const int most = in.span.max_seen(length), query = mine.first + warp_row<Depth>();

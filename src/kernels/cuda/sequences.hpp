@@ -26,6 +26,11 @@ __device__ __forceinline__ int sequence_of(const std::int32_t* starts, int count
   return last_at_most(count, row, [=](int s) { return starts[s]; });
 }
 
+/// The rows of a sequence that are no padding.
+__device__ __forceinline__ int own_rows_of(const Sequences& sequences, int s) {
+  return sequences.lengths ? sequences.lengths[s] : sequences.starts[s + 1] - sequences.starts[s];
+}
+
 /// The position of a row in its text, from 0.
 /// requires  some sequence has the row
 __device__ __forceinline__ int position_of(const Sequences& sequences, int row) {

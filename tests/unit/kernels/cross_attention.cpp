@@ -218,5 +218,110 @@ TEST_CASE_TEMPLATE("queries see the keys of their own sequence alone, and all of
   });
 }
 
+/// The rows of each sequence without padding: about half, at least one.
+Starts shorter(const Starts& starts) {
+  Starts lengths;
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+    lengths.push_back(s % 3 == 2 ? starts[s + 1] - starts[s] : (starts[s + 1] - starts[s] + 1) / 2);
+  return lengths;
+}
+
+/// The numbers of keys and values in rows that are no padding.
+template <class T>
+std::vector<T> without_padding(const std::vector<T>& kv, const Cross<T>& c) {
+  std::vector<T> own;
+  for (std::size_t s = 0; s < c.lengths.size(); ++s) {
+    const auto first = kv.begin() + std::ptrdiff_t(c.keys[s]) * 2 * c.width;
+    own.insert(own.end(), first, first + std::ptrdiff_t(c.lengths[s]) * 2 * c.width);
+  }
+  return own;
+}
+
+/// Calls visit(i) for each number of keys and values in padding.
+template <class T>
+void each_of_padding(const Cross<T>& c, const auto& visit) {
+  for (std::size_t s = 0; s < c.lengths.size(); ++s)
+    for (int row = c.keys[s] + c.lengths[s]; row < c.keys[s + 1]; ++row)
+      for (int k = 0; k < 2 * c.width; ++k) visit(std::size_t(row) * 2 * c.width + k);
+}
+
+TEST_CASE_TEMPLATE("padding behind keys changes no bit, whatever it holds, and has no gradient", T,
+                   float, double, BFloat16, Float16) {
+  on_every_instruction_set([] {
+    for (int depth : {16, 20})
+      for (float probability : {0.f, .3f})
+        for (Put put : {Put::assign, Put::add}) {
+          CAPTURE(depth);
+          CAPTURE(probability);
+          CAPTURE(int(put));
+          Cross<T> c({0, 1, 78, 110, 150}, {0, 8, 88, 89, 219}, 2, depth, {probability, 7, 3});
+          c.lengths = shorter(c.keys);
+          Starts keys{0};
+          for (int length : c.lengths) keys.push_back(keys.back() + length);
+          Cross<T> plain(c.queries, keys, 2, depth, c.dropout);
+          plain.kv = without_padding(c.kv, c), plain.dkv = without_padding(c.dkv, c);
+          each_of_padding(c, [&](std::size_t i) { c.kv[i] = T(NAN); });
+          Stream stream(2);
+          c.forward(stream), plain.forward(stream);
+          CHECK(same_bits(c.y, plain.y));
+          CHECK(same_bits(c.log_sum, plain.log_sum));
+          const Cross<T> got = c.after_backward(put, put), want = plain.after_backward(put, put);
+          CHECK(same_bits(got.dq, want.dq));
+          CHECK(same_bits(without_padding(got.dkv, c), want.dkv));
+          each_of_padding(c, [&](std::size_t i) {
+            REQUIRE(float(got.dkv[i]) == (put == Put::add ? float(c.dkv[i]) : 0.f));
+          });
+        }
+  });
+}
+
+/// Self-attention over rows that hold q and kv of a case in which both have the same sequences.
+template <class T>
+struct SelfOf {
+  std::vector<T> y, dqkv;
+
+  SelfOf(const Cross<T>& c, Sequences sequences, AttentionSpan span) : y(c.y.size()) {
+    const int n = c.queries.back(), width = c.width;
+    std::vector<T> qkv;
+    for (int r = 0; r < n; ++r) {
+      qkv.insert(qkv.end(), c.q.begin() + r * width, c.q.begin() + (r + 1) * width);
+      qkv.insert(qkv.end(), c.kv.begin() + r * 2 * width, c.kv.begin() + (r + 1) * 2 * width);
+    }
+    dqkv.assign(qkv.size(), T(NAN));
+    auto log_sum = c.log_sum, scratch = c.scratch;
+    Stream stream(2);
+    kernel::attention_forward(stream, tensor(qkv, n, 3 * width), tensor(y, n, width),
+                              tensor(log_sum, n, c.heads), sequences, span, c.dropout);
+    kernel::attention_backward(stream, tensor(qkv, n, 3 * width), tensor(y, n, width),
+                               tensor(c.dy, n, width), tensor(log_sum, n, c.heads),
+                               tensor(dqkv, n, 3 * width), sequences, span, scratch.data(),
+                               c.dropout);
+  }
+};
+
+TEST_CASE_TEMPLATE("full self-attention leaves padding out, and causal attention needs not", T,
+                   float, double, BFloat16, Float16) {
+  on_every_instruction_set([] {
+    Cross<T> c({0, 1, 78, 228}, {0, 1, 78, 228}, 4, 16, {.3f, 7, 3});
+    c.lengths = shorter(c.keys);
+    c.lengths[2] = 70;
+    const SelfOf<T> full(c, c.of_keys(), {});
+    Stream stream(2);
+    c.forward(stream);
+    c.backward(stream, Put::assign, Put::assign);
+    CHECK(same_bits(full.y, c.y));
+    for (int r = 0; r < 228; ++r) {
+      const auto* row = full.dqkv.data() + r * 3 * c.width;
+      REQUIRE(std::memcmp(row, c.dq.data() + r * c.width, c.width * sizeof(T)) == 0);
+      REQUIRE(std::memcmp(row + c.width, c.dkv.data() + r * 2 * c.width, 2 * c.width * sizeof(T)) ==
+              0);
+    }
+    const AttentionSpan causal{.causal = true};
+    const SelfOf<T> some(c, c.of_keys(), causal), none(c, sequences_of(c.keys), causal);
+    CHECK(same_bits(some.y, none.y));
+    CHECK(same_bits(some.dqkv, none.dqkv));
+  });
+}
+
 }  // namespace
 }  // namespace sinter::detail::testing

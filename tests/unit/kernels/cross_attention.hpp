@@ -14,7 +14,7 @@ enum class Put { nothing, assign, add };
 /// Operands and results of both directions, in the type T.
 template <class T, class S = kernel::Wide<T>>
 struct Cross {
-  Starts queries, keys;
+  Starts queries, keys, lengths{};  // lengths: of keys without padding; empty if there is none
   int heads, width;
   Dropout dropout;
   std::vector<T> q, kv, dy, y, dq, dkv;
@@ -38,10 +38,16 @@ struct Cross {
   Tensor<const T> of_q() const { return {q.data(), queries.back(), width}; }
   Tensor<const T> of_kv() const { return {kv.data(), keys.back(), 2 * width}; }
 
+  Sequences of_keys() const {
+    Sequences all = sequences_of(keys);
+    if (!lengths.empty()) all.lengths = lengths.data();
+    return all;
+  }
+
   void forward(Stream& s) {
     kernel::cross_attention_forward(s, of_q(), of_kv(), tensor(y, queries.back(), width),
                                     tensor(log_sum, queries.back(), heads), sequences_of(queries),
-                                    sequences_of(keys), dropout);
+                                    of_keys(), dropout);
   }
   void backward(Stream& s, Put q_put, Put kv_put) {
     Tensor<T> to_q, to_kv;
@@ -51,8 +57,8 @@ struct Cross {
     if (kv_put == Put::assign) std::fill(dkv.begin(), dkv.end(), T(NAN));
     kernel::cross_attention_backward(
         s, of_q(), of_kv(), tensor(y, queries.back(), width), tensor(dy, queries.back(), width),
-        tensor(log_sum, queries.back(), heads), to_q, to_kv, sequences_of(queries),
-        sequences_of(keys), kv_put == Put::nothing ? nullptr : scratch.data(), dropout);
+        tensor(log_sum, queries.back(), heads), to_q, to_kv, sequences_of(queries), of_keys(),
+        kv_put == Put::nothing ? nullptr : scratch.data(), dropout);
   }
   /// After forward, from what lies in dq and dkv now; the same for every number of threads.
   Cross after_backward(Put q_put, Put kv_put) const {

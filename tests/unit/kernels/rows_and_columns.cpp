@@ -51,6 +51,19 @@ TEST_CASE_TEMPLATE("the first and the last row of each sequence are picked out",
       }
 }
 
+TEST_CASE("the last row of a sequence with padding is the last that is none") {
+  const std::vector<std::int32_t> starts{0, 4, 5, 8}, lengths{2, 1, 3};
+  kernel::Sequences where{starts.data(), 3, 8};
+  where.lengths = lengths.data();
+  const std::vector<float> x{0, 1, 2, 3, 4, 5, 6, 7}, dy{10, 20, 30};
+  std::vector<float> y(3), dx(8, NAN);
+  Stream stream(1);
+  kernel::last_rows(stream, tensor(x, 8, 1), where, tensor(y, 3, 1));
+  CHECK(y == std::vector<float>{1, 4, 7});
+  kernel::last_rows_backward(stream, tensor(dy, 3, 1), where, tensor(dx, 8, 1));
+  CHECK(dx == std::vector<float>{0, 10, 0, 0, 20, 0, 0, 30});
+}
+
 TEST_CASE_TEMPLATE("columns of a matrix are picked out", T, float, double) {
   on_every_instruction_set([] {
     for (int rows : {0, 1, 3, 500})

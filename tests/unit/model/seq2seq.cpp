@@ -59,6 +59,23 @@ HostBatch batch_of() {
   return batch;
 }
 
+/// The batch with texts that are padded to the longest, as transformers takes them with a mask.
+HostBatch padded_batch() {
+  const HostBatch batch = batch_of();
+  HostBatch padded = batch;
+  const int longest = *std::ranges::max_element(texts);
+  padded.second_starts.assign(1, 0);
+  padded.ids[0].clear();
+  for (int s = 0; s < int(texts.size()); ++s) {
+    const auto first = batch.ids[0].begin() + batch.second_starts[std::size_t(s)];
+    padded.ids[0].insert(padded.ids[0].end(), first, first + texts[std::size_t(s)]);
+    padded.second_lengths.push_back(texts[std::size_t(s)]);
+    padded.second_starts.push_back((s + 1) * longest);
+    padded.ids[0].resize(std::size_t(padded.second_starts.back()), 0);
+  }
+  return padded;
+}
+
 /// What the decoder gives at each of its rows.
 Numbers logits_of(TrainerCore& trainer, const HostBatch& batch) {
   Numbers logits;
@@ -71,14 +88,15 @@ Numbers logits_of(TrainerCore& trainer, const HostBatch& batch) {
 /// A line of a text's ids and those that the decoder reads, for each pair.
 std::string lines_of(const HostBatch& batch) {
   std::string text;
-  auto add = [&](int input, const std::vector<std::int32_t>& starts, int s) {
-    for (int row = starts[std::size_t(s)]; row < starts[std::size_t(s) + 1]; ++row)
+  auto add = [&](int input, int axis, int s) {
+    const HostBatch::Rows own = batch.own_rows(axis, s);
+    for (int row = own.begin; row < own.end; ++row)
       text += std::to_string(batch.ids[std::size_t(input)][std::size_t(row)]) + " ";
   };
   for (int s = 0; s < batch.sequences(); ++s) {
-    add(0, batch.second_starts, s);
+    add(0, 1, s);
     text += "|";
-    add(1, batch.starts, s);
+    add(1, 0, s);
     text += "\n";
   }
   return text;
@@ -86,13 +104,15 @@ std::string lines_of(const HostBatch& batch) {
 
 template <Seq2SeqOptions O>
 void compare(const std::string& name, const std::string& architecture) {
-  const HostBatch batch = batch_of();
-  Trainer<Tiny<O>> trainer({.seed = 1, .threads = 2});
-  set_reference_weights(trainer);
-  const Numbers bias = trainer.parameter("final_logits_bias");
-  compare_with_reference(trainer, read_references("seq2seq.txt")[name], architecture, batch,
-                         lines_of(batch), logits_of);
-  CHECK(trainer.parameter("final_logits_bias") == bias);
+  for (const HostBatch& batch : {batch_of(), padded_batch()}) {
+    CAPTURE(batch.second_lengths.size());
+    Trainer<Tiny<O>> trainer({.seed = 1, .threads = 2});
+    set_reference_weights(trainer);
+    const Numbers bias = trainer.parameter("final_logits_bias");
+    compare_with_reference(trainer, read_references("seq2seq.txt")[name], architecture, batch,
+                           lines_of(batch), logits_of);
+    CHECK(trainer.parameter("final_logits_bias") == bias);
+  }
 }
 
 TEST_CASE("Seq2Seq predicts and learns as BartForConditionalGeneration") {

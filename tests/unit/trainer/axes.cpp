@@ -155,6 +155,40 @@ TEST_CASE("a batch that does not fit its axes is refused with what is wrong") {
   batch = both();
   batch.second_starts[0] = 1;
   CHECK(contains(refusal<Two>(batch), "second_starts[0] must be 0"));
+  batch = both();
+  batch.second_lengths.assign(7, 1);
+  CHECK(contains(refusal<Two>(batch), "8 sequences in second_starts and 7 in second_lengths"));
+  for (int length : {0, 10}) {
+    batch.second_lengths.assign(8, length);
+    CHECK(contains(refusal<Two>(batch), std::to_string(length) + " of them are no padding"));
+  }
+}
+
+/// A model whose layer does not know of padding.
+struct Unaware {
+  using slot = sinter::slot::model;
+  static constexpr int W = 4;
+  struct Mix : AddMeanOfRows<W> {
+    static constexpr bool skips_padding = false;
+  };
+  struct Head {
+    static constexpr Value<1> trace(auto& g, Ids source, Ids said, Ids targets) {
+      auto x = g("said", Embedding<axes_vocabulary, W>{}, said),
+           y = g("source", Embedding<axes_vocabulary, W>{}, source);
+      return g("loss", LinearCrossEntropy<axes_vocabulary, W>{}, g("mix", Mix{}, x, y), targets);
+    }
+  };
+  static constexpr void trace(auto& g) {
+    auto said = g.tokens(0), source = g.tokens(1), targets = g.targets(0);
+    g.result(g.unit("head", Head{}, source, said, targets));
+  }
+};
+
+TEST_CASE("a batch with padding on axis 1 is refused by a model that would see it") {
+  if (!DefaultDevice::on_host) return;
+  HostBatch batch = both();
+  batch.second_lengths.assign(8, 1);
+  CHECK(contains(refusal<Net<Unaware, 4>>(batch), "without stating skips_padding"));
 }
 
 TEST_CASE("a reader hands out both axes, and models learn from them") {
