@@ -13,7 +13,7 @@ function(sinter_unite_tests folder first)
 endfunction()
 
 if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files (checks.cmake)
-  sinter_unite_tests(unit/batching loss paired_loss)
+  sinter_unite_tests(unit/batching loss paired_loss paired_padding)
   sinter_unite_tests(unit/cli loop answers conversation eval_progress matmul progress sampling stop_texts)
   sinter_unite_tests(unit/comm messages card_world lost_rank mesh)
   sinter_unite_tests(unit/comm process_trainers volume)

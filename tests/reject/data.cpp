@@ -202,6 +202,26 @@ struct model {
 };
 struct mine : Recipe<model, DialoguePairs<{.text = 8, .label = 8}>> {};
 
+// Must not compile, pairs_padding: DialoguePairs: the batching pads, and a layer of the model would see padding
+constexpr int W = 8;
+struct Mix : detail::testing::AddMeanOfRows<W> {
+  static constexpr bool skips_padding = false;
+};
+struct Guess {
+  static constexpr Value<1> trace(auto& g, Ids source, Ids said, Ids targets) {
+    auto x = g("said", Embedding<258, W>{}, said), y = g("source", Embedding<258, W>{}, source);
+    return g("head", LinearCrossEntropy<258, W>{}, g("mix", Mix{}, x, y), targets);
+  }
+};
+struct model {
+  using slot = slot::model;
+  static constexpr void trace(auto& g) {
+    auto source = g.tokens(1), said = g.tokens(0), targets = g.targets(0);
+    g.result(g.unit("guess", Guess{}, source, said, targets));
+  }
+};
+struct mine : Recipe<model, DialoguePairs<{.text = 8, .label = 8}>, Padded> {};
+
 // Must not compile, pairs_start: DialoguePairs: .start is not in the vocabulary
 struct mine : Recipe<detail::testing::Replier<258>, DialoguePairs<{.start = 258}>> {};
 

@@ -32,7 +32,7 @@ struct Batching {
   /// everything that `arrange` depends on beside the data, the seed and the epoch.
   std::string order{};
   /// True if each sequence of a batch is padded to the longest one, rounded up to a multiple of 8.
-  /// If examples have rows on axis 1, too, only axis 0 is padded.
+  /// If examples have rows on axis 1, too, both axes are padded, each to its own longest sequence.
   bool pads = false;
   /// Arranges the examples of an epoch into batches. Depends on nothing but their lengths and the
   /// epoch's key (Permutation::epoch_key). Without this function, a Permutation orders the

@@ -38,14 +38,14 @@ SINTER_RULE(StartIsInTheVocabulary, O.start < O.vocabulary,
 /// end, on axis 1; the decoder writes it on axis 0. Records as for Chat are read, too: of each the
 /// assistant's last message is the example, and the messages before it are the turns. PairedExamples describes a batch. Texts are
 /// bytes, or with another vocabulary the tokens of --tokenizer. The last dialogues are held out. A
-/// policy of the slot batching makes batches, and pads only replies, because the decoder sees all
-/// rows of the encoder.
+/// policy of the slot batching makes batches. If it pads, it pads both sequences of the examples of a
+/// micro-batch, each to the longest of its own axis, and no row attends to padding.
 template <DialoguePairsOptions O = {}>
 struct DialoguePairs {
   using slot = slot::data;
   using rules = RuleList<detail::StartIsInTheVocabulary<O>>;
-  using model_rules =
-      RuleList<detail::PairsAreTaken, detail::RepliesArePredicted, detail::NextTokenIsUnseen>;
+  using model_rules = RuleList<detail::PairsAreTaken, detail::RepliesArePredicted,
+                               detail::NextTokenIsUnseen, detail::PaddingIsSkipped>;
   using Options = DialoguePairsOptions;
   static constexpr Options options = O;
   static constexpr int context = O.label, second_context = O.text, vocabulary = O.vocabulary;

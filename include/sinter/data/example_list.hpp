@@ -32,20 +32,29 @@ class ExampleList {
   virtual int max_rows() const = 0;
   /// Maximum rows of an example on axis 1; 0 if examples have rows only on axis 0.
   virtual int max_second_rows() const { return 0; }
+  /// The most rows of an example on axis 1 in a batch that cuts it to `most` rows on axis 0: as large
+  /// a part of max_second_rows(), rounded up.
+  int second_limit(int most) const;
   /// The rows of an example: of its context and of its label.
   /// requires  0 <= number < size(); also for rows() and append()
   virtual ExampleLength length(std::int64_t number) const = 0;
   /// Number of rows of an example on axis 0.
   virtual int rows(std::int64_t number) const { return length(number).rows(); }
+  /// Number of rows of an example on axis 1, in a batch that cuts it to `most` rows on axis 0; 0 if
+  /// examples have none. The default finds it by appending the example to another batch.
+  virtual int second_rows(std::int64_t number, int most) const;
   /// Appends an example to a batch as a sequence, cut to `most` rows on axis 0 and in proportion on
-  /// axis 1. Rows of padding fill axis 0 up to `padded` rows. Axis 1 has none, because all rows of
-  /// a sequence on it are seen. Adds to the batch's counts of examples; their `label` is the number
-  /// of predictions.
+  /// axis 1. Rows of padding fill axis 0 up to `padded` rows; append_second_padding() adds those of
+  /// axis 1. Adds to the batch's counts of examples; their `label` is the number of predictions.
   virtual void append(HostBatch& batch, std::int64_t number, int most, int padded) const = 0;
   /// append() without the content, for a batch that has the content of only a part: ids and values
   /// stay unchanged. The default finds the length by appending the example to another batch; a list
   /// that knows it need not read the tokens.
   virtual void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const;
+  /// Appends rows of padding to the inputs on axis 1, and nothing else. The default is for examples
+  /// without rows on axis 1.
+  /// throws    Error by default, if they have some
+  virtual void append_second_padding(HostBatch& batch, int rows) const;
   /// The special tokens among those of the examples.
   virtual std::vector<SpecialToken> special() const = 0;
   /// What the replies of the examples are; none if they have no replies.

@@ -19,6 +19,10 @@ struct ExampleRange {
   std::int64_t first;  ///< number of the first example
   std::int64_t count;  ///< number of examples, at least 1
 };
+/// The rows that each sequence is padded to, by axis; 0 if it is not padded.
+struct PaddedTo {
+  int rows = 0, second_rows = 0;
+};
 }  // namespace detail
 
 /// How training takes examples.
@@ -72,7 +76,7 @@ class ExampleBatches {
   void draw_epoch();
   std::int64_t example_at(std::uint64_t position) const;
   std::uint64_t batch_end(std::uint64_t position, std::uint64_t sequences) const;
-  int padded_length(std::span<const std::int64_t> part, int most) const;
+  detail::PaddedTo padded_to(std::span<const std::int64_t> part, int most) const;
   void each_part(std::span<const std::int64_t> numbers, auto&& take) const;
 };
 

@@ -28,6 +28,9 @@ struct PairedForm {
 /// it loses its last tokens and `end`. No sequence is empty: without a context, the encoder reads
 /// `end`. The marks are those of marks_of(), except for a `start` in the form.
 ///
+/// Where a batch is padded, `pad` stands behind the end on axis 1, and with the target -1 behind the
+/// reply on axis 0.
+///
 /// A batch of fewer rows has the first rows of the label. Of the context it has the last tokens and
 /// `end`, in the proportion of the limits, rounded up. ExampleLength and ExampleCounts count axis 1
 /// as context, axis 0 as label.
@@ -53,8 +56,10 @@ class PairedExamples final : public ExampleList {
   int max_second_rows() const override { return form.text; }
   ExampleLength length(std::int64_t number) const override;
   int rows(std::int64_t number) const override { return length(number).label; }
+  int second_rows(std::int64_t number, int most) const override;
   void append(HostBatch& batch, std::int64_t number, int most, int padded = 0) const override;
   void append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const override;
+  void append_second_padding(HostBatch& batch, int rows) const override;
   std::vector<SpecialToken> special() const override { return set.special(); }
   std::optional<ReplyForm> replies() const override { return set.replies(); }
   std::uint64_t hash() const override;

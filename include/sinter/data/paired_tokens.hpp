@@ -3,6 +3,7 @@
 #pragma once
 #include "sinter/policy/policy_facts.hpp"
 #include "sinter/policy/rules.hpp"
+#include "sinter/program/padding.hpp"
 
 namespace sinter::detail {
 
@@ -33,5 +34,11 @@ SINTER_MODEL_RULE(RepliesArePredicted, !has_objective<R>(),
                   "DialoguePairs: an objective with replies. Why: an objective such as MaskedLm "
                   "says which tokens of one sequence are hidden and predicted, and these data have "
                   "the reply predicted from another. Fix: leave the objective out.");
+SINTER_MODEL_RULE(
+    PaddingIsSkipped, !pads_sequences<R>() || !reads_padding(model),
+    "DialoguePairs: the batching pads, and a layer of the model would see padding. Why: it mixes "
+    "the rows of a text on axis 1, and does not state that it leaves the padding behind them out. "
+    "Fix: leave the batching out, which is Packed; or a layer with skips_padding, such as "
+    "SelfAttention or CrossAttention (docs/add_a_layer.md).");
 
 }  // namespace sinter::detail

@@ -244,7 +244,7 @@ struct Int8Of<seq2seq::WithFinalBias<LinearBiasCrossEntropy<V, W>, V>, Group, El
 ///
 /// A batch has the texts on axis 1 and the replies on axis 0: ids[0] are the tokens of texts,
 /// ids[1] the decoder's inputs, ids[2] its targets (DialoguePairs). Each side has its own rows, so
-/// texts need no padding and no attention mask, and no row attends to padding after replies. A
+/// texts need no padding and no attention mask; where a batching pads, no row attends to padding. A
 /// prediction is the logits of the token after each reply. The bias of logits is zero or from a
 /// file, and is not trained.
 template <Seq2SeqOptions O = {}>

@@ -53,11 +53,13 @@ class Filling {
     batch.part = draw.part;
   }
 
-  void add(std::int64_t number, int padded) {
-    if (next >= begin && next < end)
-      set.append(batch, number, length, padded);
+  void add(std::int64_t number, PaddedTo padded) {
+    const bool with_content = next >= begin && next < end;
+    if (with_content)
+      set.append(batch, number, length, padded.rows);
     else
-      set.append_empty(batch, number, length, padded);
+      set.append_empty(batch, number, length, padded.rows);
+    if (padded.second_rows > 0) pad_second_axis(padded.second_rows, with_content);
     ++next;
   }
   /// Says how much the whole batch predicts.
@@ -69,6 +71,16 @@ class Filling {
   const ExampleList& set;
   HostBatch& batch;
   int length, begin, end, next = 0;
+
+  /// Fills the last sequence on axis 1 up to `rows` rows.
+  void pad_second_axis(int rows, bool with_content) {
+    std::vector<std::int32_t>& starts = batch.second_starts;
+    const int own = starts.back() - starts[starts.size() - 2], padding = rows - own;
+    batch.second_lengths.push_back(own);
+    starts.back() += padding;
+    batch.count({.padding = padding});
+    if (with_content) set.append_second_padding(batch, padding);
+  }
 };
 
 }  // namespace
@@ -86,6 +98,27 @@ void ExampleList::append_empty(HostBatch& batch, std::int64_t number, int most, 
   if (one.examples) batch.count(*one.examples);
 }
 
+int ExampleList::second_limit(int most) const {
+  const int all = max_rows();
+  return int((std::int64_t{std::min(most, all)} * max_second_rows() + all - 1) / all);
+}
+
+int ExampleList::second_rows(std::int64_t number, int most) const {
+  if (max_second_rows() == 0) return 0;
+  HostBatch one;
+  one.ids.resize(std::size_t(inputs()));
+  one.values.resize(std::size_t(values()));
+  append(one, number, most, 0);
+  return one.rows_of(1);
+}
+
+void ExampleList::append_second_padding(HostBatch&, int) const {
+  if (max_second_rows() > 0)
+    throw Error(
+        "These examples have rows on axis 1, and their ExampleList does not say how to pad them. "
+        "Write its append_second_padding(), or choose the batching Packed.");
+}
+
 ExampleBatches::ExampleBatches(const ExampleList& s, ExampleRange r, ExampleBatchOptions o)
     : set(&s), range(r), options(std::move(o)) {
   require_fit(s, range, options.sequences);
@@ -99,8 +132,11 @@ ExampleBatches::ExampleBatches(const ExampleList& s, ExampleRange r, ExampleBatc
     throw ArgumentError(
         "Batches that are put together by length are shuffled, and --order sequential was asked "
         "for. Leave --order out, or choose the batching Packed or Padded.");
+  // Older versions padded axis 0 alone. Their runs could not go on with the same bits, so they do not.
+  const bool pads_both = options.batching.pads && s.max_second_rows() > 0;
   now = start(s, range,
-              (shuffled ? "shuffled examples" : "sequential examples") + options.batching.order,
+              (shuffled ? "shuffled examples" : "sequential examples") + options.batching.order +
+                  (pads_both ? ", padded on both axes" : ""),
               options.seed);
   if (options.batching.arrange)
     for (std::int64_t k = 0; k < range.count; ++k) lengths.push_back(s.length(range.first + k));
@@ -130,12 +166,16 @@ std::uint64_t ExampleBatches::batch_end(std::uint64_t position, std::uint64_t se
   return std::max(position + std::uint64_t(options.least), std::min(end, position + sequences));
 }
 
-/// What the examples of a part of a batch are padded to on axis 0, `most` at most; 0 where none are.
-int ExampleBatches::padded_length(std::span<const std::int64_t> part, int most) const {
-  if (!options.batching.pads) return 0;
-  int longest = 0;
-  for (std::int64_t number : part) longest = std::max(longest, set->rows(number));
-  return std::min(padded_to_8(longest), most);
+/// What the examples of a part of a batch are padded to, where it cuts them to `most` rows on axis 0.
+PaddedTo ExampleBatches::padded_to(std::span<const std::int64_t> part, int most) const {
+  if (!options.batching.pads) return {};
+  PaddedTo longest;
+  for (std::int64_t number : part) {
+    longest.rows = std::max(longest.rows, set->rows(number));
+    longest.second_rows = std::max(longest.second_rows, set->second_rows(number, most));
+  }
+  return {std::min(padded_to_8(longest.rows), most),
+          std::min(padded_to_8(longest.second_rows), set->second_limit(most))};
 }
 
 /// Calls `take` with those of a batch that are padded together, and then with the next ones.
@@ -183,7 +223,7 @@ bool ExampleBatches::draw(BatchDraw& draw) {
 void ExampleBatches::fill(const BatchDraw& draw, HostBatch& batch) const {
   Filling filling(*set, draw, batch);
   each_part(draw.items, [&](std::span<const std::int64_t> part) {
-    const int padded = padded_length(part, draw.length);
+    const PaddedTo padded = padded_to(part, draw.length);
     for (std::int64_t number : part) filling.add(number, padded);
   });
   filling.count_predictions();
@@ -209,8 +249,11 @@ double ExampleBatches::padding() const {
       rows += set->length(numbers.back()).rows();
     }
     each_part(numbers, [&](std::span<const std::int64_t> part) {
-      const int padded = padded_length(part, set->max_rows());
-      for (std::int64_t number : part) padding += padded - set->rows(number);
+      const int most = set->max_rows();
+      const PaddedTo padded = padded_to(part, most);
+      for (std::int64_t number : part)
+        padding +=
+            padded.rows - set->rows(number) + padded.second_rows - set->second_rows(number, most);
     });
   }
   return double(padding) / double(rows + padding);
@@ -244,7 +287,7 @@ bool EvaluationExamples::draw(BatchDraw& draw) {
 
 void EvaluationExamples::fill(const BatchDraw& draw, HostBatch& batch) const {
   Filling filling(*set, draw, batch);
-  for (std::int64_t number : draw.items) filling.add(number, 0);
+  for (std::int64_t number : draw.items) filling.add(number, {});
   filling.count_predictions();
 }
 

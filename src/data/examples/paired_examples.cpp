@@ -46,12 +46,10 @@ struct PairTaken {
 };
 
 /// Appends the example without its content.
-PairTaken append_pair_rows(HostBatch& batch, const ExampleTokens& example, const PairedForm& form,
-                           int most, int padded) {
+PairTaken append_pair_rows(HostBatch& batch, const ExampleTokens& example, int most,
+                           int second_most, int padded) {
   const int label = std::min(example.label_rows(), most);
-  const std::int64_t second_most =
-      (std::int64_t{std::min(most, form.label)} * form.text + form.label - 1) / form.label;
-  const auto context = std::size_t(std::min(std::int64_t(example.context.size()), second_most - 1));
+  const std::size_t context = std::min(example.context.size(), std::size_t(second_most) - 1);
   if (batch.second_starts.empty()) batch.second_starts.push_back(0);
   batch.second_starts.push_back(batch.second_starts.back() + std::int32_t(context) + 1);
   const int more = std::max(0, padded - label);
@@ -68,7 +66,7 @@ PairTaken append_pair_rows(HostBatch& batch, const ExampleTokens& example, const
 
 void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
   const ExampleTokens example = set.at(number);
-  const auto [context, label] = append_pair_rows(batch, example, form, most, padded);
+  const auto [context, label] = append_pair_rows(batch, example, most, second_limit(most), padded);
   const auto kept = example.context.last(context);
   batch.ids[0].insert(batch.ids[0].end(), kept.begin(), kept.end());
   batch.ids[0].push_back(set.marks().end);
@@ -77,7 +75,15 @@ void PairedExamples::append(HostBatch& batch, std::int64_t number, int most, int
 
 void PairedExamples::append_empty(HostBatch& batch, std::int64_t number, int most,
                                   int padded) const {
-  append_pair_rows(batch, set.at(number), form, most, padded);
+  append_pair_rows(batch, set.at(number), most, second_limit(most), padded);
+}
+
+int PairedExamples::second_rows(std::int64_t number, int most) const {
+  return std::min(set.length(number).context + 1, second_limit(most));
+}
+
+void PairedExamples::append_second_padding(HostBatch& batch, int rows) const {
+  batch.ids[0].insert(batch.ids[0].end(), std::size_t(rows), set.marks().pad);
 }
 
 std::uint64_t PairedExamples::hash() const {

@@ -82,7 +82,7 @@ TEST_CASE("steps on padded pairs are those on packed ones, to rounding") {
     const int rows = batch.rows(), second = batch.rows_of(1);
     b.next(batch);
     CHECK(batch.rows() > rows);
-    CHECK(batch.rows_of(1) == second);
+    CHECK(batch.rows_of(1) > second);
     const auto of_padded = std::get<Applied>(padded.step(batch));
     CHECK(of_packed.loss.count == of_padded.loss.count);
     CHECK(of_packed.loss.mean() == doctest::Approx(of_padded.loss.mean()).epsilon(1e-5));

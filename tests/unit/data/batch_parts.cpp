@@ -66,6 +66,7 @@ void check_parts(const auto& make, const Axes& on, Predictions predictions = Pre
         CHECK(got.part == part);
         CHECK(got.starts == whole.starts);
         CHECK(got.second_starts == whole.second_starts);
+        CHECK(got.second_lengths == whole.second_lengths);
         CHECK(got.keys == whole.keys);
         CHECK(got.examples == whole.examples);
         CHECK(parts.state() == wholes.state());
@@ -123,6 +124,9 @@ class Slow final : public ExampleList {
   int rows(std::int64_t number) const override { return list.rows(number); }
   void append(HostBatch& batch, std::int64_t number, int most, int padded) const override {
     list.append(batch, number, most, padded);
+  }
+  void append_second_padding(HostBatch& batch, int rows) const override {
+    list.append_second_padding(batch, rows);
   }
   std::vector<SpecialToken> special() const override { return list.special(); }
   std::uint64_t hash() const override { return list.hash(); }

@@ -58,9 +58,10 @@ std::vector<std::int64_t> pairs_of(const HostBatch& batch) {
   for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
     const std::int32_t number = batch.ids[2][std::size_t(batch.starts[s])];
     numbers.push_back(number);
-    for (int row = batch.second_starts[s]; row + 1 < batch.second_starts[s + 1]; ++row)
+    const int end = batch.own_rows(1, int(s)).end;
+    for (int row = batch.second_starts[s]; row + 1 < end; ++row)
       REQUIRE(batch.ids[0][std::size_t(row)] == number);
-    REQUIRE(batch.ids[0][std::size_t(batch.second_starts[s + 1]) - 1] == (1 << 20) + 1);
+    REQUIRE(batch.ids[0][std::size_t(end) - 1] == (1 << 20) + 1);
   }
   return numbers;
 }
@@ -137,7 +138,7 @@ TEST_CASE("marks are those of the tokenizer, but for a start that the form says"
   }));
 }
 
-TEST_CASE("padding is on the decoder's axis, and a shorter batch cuts both in proportion") {
+TEST_CASE("replies are filled up to as many rows, and a shorter batch cuts both in proportion") {
   PairedExamples set = set_of({.text = 20, .label = 10});
   set.add_dialogue(Turns{"0123456789abcdefghi", "012345678"});  // as long as the limits
   const HostBatch batch = batch_of(set, 0, 10, 16);
@@ -189,7 +190,7 @@ TEST_CASE("each epoch has each pair exactly once, however batches are made, and 
   }
 }
 
-TEST_CASE("replies that are computed together are padded to a multiple of 8, and texts are not") {
+TEST_CASE("pairs that are computed together are padded to a multiple of 8, by axis") {
   const PairedExamples set = numbered_pairs(200, 8);
   for (const Batching& batching : all_batchings(16)) {
     CAPTURE(batching.order);
@@ -204,13 +205,20 @@ TEST_CASE("replies that are computed together are padded to a multiple of 8, and
           std::size_t(batching.padded_together > 0 ? batching.padded_together : batch.sequences());
       for (std::size_t s = 0; s < numbers.size(); ++s) {
         const std::size_t first = s / together * together;
-        int longest = 0;
-        for (std::size_t other = first; other < std::min(first + together, numbers.size()); ++other)
-          longest = std::max(longest, set.rows(numbers[other]));
-        REQUIRE(length_of(batch.starts, s) ==
-                (batching.pads ? padded_to_8(longest) : set.rows(numbers[s])));
-        REQUIRE(length_of(batch.second_starts, s) == set.length(numbers[s]).context);
+        int longest = 0, second = 0;
+        for (std::size_t k = first; k < std::min(first + together, numbers.size()); ++k) {
+          longest = std::max(longest, set.rows(numbers[k]));
+          second = std::max(second, set.length(numbers[k]).context);
+        }
+        const ExampleLength own = set.length(numbers[s]);
+        REQUIRE(length_of(batch.starts, s) == (batching.pads ? padded_to_8(longest) : own.label));
+        REQUIRE(length_of(batch.second_starts, s) ==
+                (batching.pads ? padded_to_8(second) : own.context));
+        REQUIRE(batch.own_rows(1, int(s)).count() == own.context);
+        for (int row = batch.own_rows(1, int(s)).end; row < batch.second_starts[s + 1]; ++row)
+          REQUIRE(batch.ids[0][std::size_t(row)] == 0);
       }
+      REQUIRE(batch.second_lengths.empty() == !batching.pads);
       if (source.state().epoch > 0 && source.state().position > 0) continue;  // of two epochs
       rows += batch.all_rows();
       padding += batch.examples->padding;
@@ -218,6 +226,51 @@ TEST_CASE("replies that are computed together are padded to a multiple of 8, and
     if (batching.arrange) CHECK(said == doctest::Approx(double(padding) / double(rows)));
     if (!batching.pads) CHECK((said == 0 && padding == 0));
   }
+}
+
+TEST_CASE("texts are padded to no more than a text may have") {
+  PairedExamples set = set_of({.text = 13, .label = 10});
+  set.add_dialogue(Turns{"a text that is cut", "b"});
+  set.add_dialogue(Turns{"", "b"});
+  ExampleBatches source(set, {0, 2}, {.sequences = 2, .batching = Padded::batching(2)});
+  HostBatch batch;
+  source.next(batch);
+  CHECK(batch.second_starts == TokenIds{0, 13, 26});
+  CHECK(batch.second_lengths[0] + batch.second_lengths[1] == 13 + 1);
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 14, .label = 4, .padding = 12 + 12, .truncated = 1});
+}
+
+/// Pairs that do not say how to pad what the encoder reads.
+class OnlyReplies final : public ExampleList {
+  const PairedExamples& set;
+
+ public:
+  explicit OnlyReplies(const PairedExamples& pairs) : set(pairs) {}
+  std::int64_t size() const override { return set.size(); }
+  std::int64_t records() const override { return set.records(); }
+  std::int64_t examples_of(std::int64_t count) const override { return set.examples_of(count); }
+  int inputs() const override { return set.inputs(); }
+  int max_rows() const override { return set.max_rows(); }
+  int max_second_rows() const override { return set.max_second_rows(); }
+  ExampleLength length(std::int64_t number) const override { return set.length(number); }
+  int rows(std::int64_t number) const override { return set.rows(number); }
+  void append(HostBatch& batch, std::int64_t number, int most, int padded) const override {
+    set.append(batch, number, most, padded);
+  }
+  std::vector<SpecialToken> special() const override { return set.special(); }
+  std::uint64_t hash() const override { return set.hash(); }
+};
+
+TEST_CASE("a list that cannot pad axis 1 is refused where a batching pads, and else taken") {
+  const PairedExamples pairs = numbered_pairs(20, 5);
+  const OnlyReplies set(pairs);
+  HostBatch batch;
+  ExampleBatches(set, {0, 20}, {.sequences = 4}).next(batch);
+  CHECK(batch.sequences() == 4);
+  CHECK(set.second_rows(3, 24) == pairs.second_rows(3, 24));
+  ExampleBatches padded(set, {0, 20}, {.sequences = 4, .batching = Padded::batching(4)});
+  check_refused<Error>([&] { padded.next(batch); }, "append_second_padding()");
 }
 
 TEST_CASE("batches grow and are cut on both axes as the recipe's shapes say") {
@@ -271,6 +324,9 @@ TEST_CASE("a state of other pairs, of other limits or of one sequence is refused
     check_refused<ArgumentError>([&] { source.restore(other); }, says);
   };
   source.restore(state(set));
+  ExampleBatches padded(set, {0, 3}, {.sequences = 2, .batching = Padded::batching(2)});
+  check_refused<ArgumentError>([&] { padded.restore(state(set)); },  // of an older version
+                               "is shuffled examples, padded on both axes");
   refuses(state(filled(set_of({.text = 21, .label = 10}))), "the context was 31");
   for (const PairedForm& form :
        {PairedForm{10, 20}, PairedForm{20, 10, 1}, PairedForm{20, 10, 0, 1}})

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches whose texts and replies are padded teach an encoder-decoder what those without padding do.
+#include <doctest/doctest.h>
+
+#include "sinter/data/dialogue_pairs.hpp"
+#include "sinter/memory/checkpoint.hpp"
+#include "sinter/model/seq2seq.hpp"
+#include "sinter/parallel/ddp.hpp"
+#include "sinter/precision/bf16.hpp"
+#include "sinter/precision/fp64.hpp"
+#include "sinter/recipe/plan.hpp"
+#include "sinter/recipe/recipe.hpp"
+#include "support/batchings.hpp"
+#include "support/trainers.hpp"
+
+namespace sinter::detail::testing::paired_padding_tests {
+
+constexpr int most = 16, longest_text = 40;
+template <int Percent>
+using Model = Seq2Seq<{.encoder_layers = 2,
+                       .decoder_layers = 2,
+                       .heads = 2,
+                       .width = 32,
+                       .hidden = 24,
+                       .vocabulary = 258,
+                       .positions = longest_text,
+                       .dropout = Percent / 100.,
+                       .attention_dropout = Percent / 100.}>;
+template <int Percent, class... Policies>
+struct Net : Recipe<Model<Percent>, DialoguePairs<{.text = longest_text, .label = 24}>, Padded,
+                    Batch<{.global = most, .micro = 4}>, Policies...> {};
+
+PairedExamples dialogues(std::uint64_t seed) {
+  return with_random_dialogues(
+      PairedExamples(byte_tokenizer(), {.text = longest_text, .label = 24}), seed, 60);
+}
+
+struct Step {
+  Loss loss;
+  NamedNumbers gradients;
+};
+template <class R>
+Step step_of(const HostBatch& batch) {
+  Trainer<R> trainer({.seed = 1, .threads = 2});
+  const Loss loss = applied(trainer, batch).loss;
+  return {loss, gradients_of(trainer)};
+}
+
+void check_same(const Step& got, const Step& want, double tolerance) {
+  CHECK(got.loss.count == want.loss.count);
+  CHECK(got.loss.sum == doctest::Approx(want.loss.sum).epsilon(tolerance));
+  for (const auto& [name, numbers] : want.gradients) {
+    CAPTURE(name);
+    CHECK(relative_difference(got.gradients.at(name), numbers) < tolerance);
+  }
+}
+
+/// Calls visit(padded, packed) with batches of the same examples, of each policy that pads. Among
+/// them are texts of one token and of the most.
+void each_pair(std::uint64_t seed, int batches, const auto& visit) {
+  const PairedExamples set = dialogues(seed);
+  bool has_shortest = false, has_longest = false;
+  for (const Batching& batching : all_batchings(most)) {
+    if (!batching.pads) continue;
+    CAPTURE(batching.order);
+    CAPTURE(batching.padded_together);
+    Batching plain = batching;
+    plain.pads = false;
+    ExampleBatches padded = source_of(set, batching, most), packed = source_of(set, plain, most);
+    HostBatch a, b;
+    for (int k = 0; k < batches; ++k) {
+      padded.next(a), packed.next(b);
+      REQUIRE(a.keys == b.keys);
+      for (std::int32_t length : a.second_lengths)
+        has_shortest |= length == 1, has_longest |= length == longest_text;
+      visit(a, b);
+    }
+  }
+  CHECK((has_shortest && has_longest));
+}
+
+TEST_CASE("padding of texts and of replies changes neither the loss nor any gradient") {
+  each_pair(1, 3, [](const HostBatch& padded, const HostBatch& packed) {
+    check_same(step_of<Net<0, Fp64>>(padded), step_of<Net<0, Fp64>>(packed), 1e-11);
+  });
+}
+
+TEST_CASE("padding changes nothing on two ranks, or where activations are recomputed") {
+  each_pair(2, 1, [](const HostBatch& padded, const HostBatch& packed) {
+    const Step want = step_of<Net<0, Fp64>>(packed);
+    check_same(step_of<Net<0, Fp64, Ddp<{.ranks = 2}>>>(padded), want, 1e-11);
+    check_same(step_of<Net<0, Fp64, Checkpoint<>>>(padded), want, 1e-11);
+  });
+}
+
+TEST_CASE("in bf16 padding changes a step by less than bf16 does") {
+  each_pair(3, 1, [](const HostBatch& padded, const HostBatch& packed) {
+    const Step got = step_of<Net<0, Bf16>>(padded), want = step_of<Net<0, Bf16>>(packed);
+    const Step exact = step_of<Net<0, Fp64>>(packed);
+    CHECK(std::abs(got.loss.mean() - want.loss.mean()) <=
+          std::abs(want.loss.mean() - exact.loss.mean()) + 1e-6 * exact.loss.mean());
+    for (const auto& [name, numbers] : exact.gradients) {
+      CAPTURE(name);
+      CHECK(relative_difference(got.gradients.at(name), want.gradients.at(name)) <=
+            2 * relative_difference(want.gradients.at(name), numbers));
+    }
+  });
+}
+
+TEST_CASE("what padding holds is never seen, with dropout, too") {
+  each_pair(4, 1, [](HostBatch& padded, const HostBatch&) {
+    const Step before = step_of<Net<20, Fp64>>(padded);
+    std::int32_t id = 0;
+    for (int s = 0; s < padded.sequences(); ++s)
+      for (int row = padded.own_rows(1, s).end; row < padded.second_starts[std::size_t(s) + 1];
+           ++row)
+        padded.ids[0][std::size_t(row)] = ++id % 258;
+    REQUIRE(id > 0);
+    const Step after = step_of<Net<20, Fp64>>(padded);
+    CHECK(after.loss.sum == before.loss.sum);
+    CHECK(after.gradients == before.gradients);
+  });
+}
+
+TEST_CASE("dropout of padded batches is the same on two ranks, and with recomputed activations") {
+  each_pair(5, 1, [](const HostBatch& padded, const HostBatch&) {
+    const Step want = step_of<Net<20, Fp64>>(padded);
+    check_same(step_of<Net<20, Fp64, Ddp<{.ranks = 2}>>>(padded), want, 1e-11);
+    check_same(step_of<Net<20, Fp64, Checkpoint<>>>(padded), want, 1e-11);
+    CHECK(step_of<Net<0, Fp64>>(padded).loss.sum != want.loss.sum);
+  });
+}
+
+}  // namespace sinter::detail::testing::paired_padding_tests
