@@ -18,6 +18,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::pair<const char*, double ExampleRecord::*> example_fields[] = {
     {"examples_per_s", &ExampleRecord::examples_per_s}, {"padding", &ExampleRecord::padding}};
 
+constexpr std::pair<const char*, std::optional<std::int64_t> StepRecord::*> counts[] = {
+    {"predictions", &StepRecord::predictions}, {"rows", &StepRecord::rows}};
+
 /// Calls act(name, field) for what a row says of examples.
 template <class Act>
 void for_each_example_field(Act&& act) {
@@ -33,6 +36,8 @@ Json json_of(const StepRecord& r) {
            {"lr", r.learning_rate}, {"tokens", r.tokens}, {"tokens_per_s", r.tokens_per_s},
            {"step_ms", r.step_ms}};
   if (r.data_wait_ms) row["data_wait_ms"] = *r.data_wait_ms;
+  for (const auto& [name, field] : counts)
+    if (const auto& count = r.*field) row[name] = *count;
   if (r.examples)
     for_each_example_field([&](const char* name, auto field) { row[name] = (*r.examples).*field; });
   if (r.step_cpu_ms) row["step_cpu_ms"] = *r.step_cpu_ms;
@@ -53,6 +58,8 @@ StepRecord record_of(const Json& row) {
   row.at("tokens_per_s").get_to(r.tokens_per_s);
   row.at("step_ms").get_to(r.step_ms);
   if (row.contains("data_wait_ms")) r.data_wait_ms = row.at("data_wait_ms").get<double>();
+  for (const auto& [name, field] : counts)
+    if (row.contains(name)) r.*field = integer_of<std::int64_t>(row.at(name), name);
   if (row.contains("examples_per_s")) {
     r.examples.emplace();
     for_each_example_field(

@@ -142,6 +142,8 @@ std::variant<AppliedStep, SkippedStep> StepStage::operator()(ReadBatch& batch,
   step.record.step_ms = ms;
   step.record.step_cpu_ms = times.cpu_ms;
   step.record.data_wait_ms = batch.waited_ms;
+  step.record.predictions = applied.loss.count;
+  step.record.rows = batch.batch.all_rows();
   step.record.examples = record_of(batch.batch, ms);
   step.data = batch.after;
   return step;

@@ -42,7 +42,7 @@ struct StepRecord {
   double loss = 0;           ///< mean over the predictions of the global batch, before the update
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;  ///< of the update
-  std::int64_t tokens = 0;   ///< rows trained on so far, including this step
+  std::int64_t tokens = 0;   ///< rows on axis 0 trained on so far, including this step and padding
   double tokens_per_s = 0;   ///< this step's rows, divided by its time
   /// Wall time since the end of the previous step, without evaluation and saving.
   double step_ms = 0;
@@ -54,6 +54,10 @@ struct StepRecord {
   std::optional<double> step_cpu_ms{};
   /// Part of step_ms spent waiting for the batch; none in logs of older versions.
   std::optional<double> data_wait_ms{};
+  /// Predictions of this step, such as tokens; none in logs of older versions.
+  std::optional<std::int64_t> predictions{};
+  /// Rows of this step's batch on all axes, padding included; none in logs of older versions.
+  std::optional<std::int64_t> rows{};
   std::optional<ExampleRecord> examples{};  ///< if the source counts them (HostBatch::examples)
 
   std::string to_json() const;  ///< The record as a line of metrics.jsonl.
