@@ -195,26 +195,40 @@ void add_all_steps(int rows, Factors<W> factors, const T* b, std::int64_t b_step
                     static_cast<const Ahead<T>*>(nullptr));
 }
 
-/// Σ_p a[p] b[p]. Asks for as many numbers behind b, which mostly come next.
-template <class W, class T>
-HWY_INLINE W dot(const W* HWY_RESTRICT a, const T* HWY_RESTRICT b, int depth) {
+/// sums[j] = Σ_p a[p] b[j][p] for `Columns` rows of b that lie one behind the other. Asks for as many
+/// numbers from `next` on, and moves it behind them.
+template <int Columns, class W, class T>
+HWY_INLINE void dots(const W* HWY_RESTRICT a, const T* HWY_RESTRICT b, std::int64_t b_row,
+                     int depth, const T*& next, W* sums) {
   const hn::ScalableTag<W> d;
   const hn::CappedTag<W, 1> one;
+  constexpr int vectors = 4;
   const int lanes = int(hn::Lanes(d));
-  auto sum = hn::Zero(d);
+  hn::Vec<decltype(d)> sum[Columns];
+  SINTER_UNROLL
+  for (int j = 0; j < Columns; ++j) sum[j] = hn::Zero(d);
   int p = 0;
-  for (; p + 4 * lanes <= depth; p += 4 * lanes) {
-    ask_for(b + depth + p, 4 * lanes * std::int64_t(sizeof(T)));
+  for (; p + vectors * lanes <= depth; p += vectors * lanes) {
+    ask_for(next, Columns * vectors * lanes * std::int64_t(sizeof(T)));
+    next += Columns * vectors * lanes;
     SINTER_UNROLL
-    for (int v = 0; v < 4; ++v) {
+    for (int v = 0; v < vectors; ++v) {
       const int at = p + v * lanes;
-      sum = hn::MulAdd(hn::LoadU(d, a + at), load(d, b + at), sum);
+      const auto factor = hn::LoadU(d, a + at);
+      SINTER_UNROLL
+      for (int j = 0; j < Columns; ++j)
+        sum[j] = hn::MulAdd(factor, load(d, b + j * b_row + at), sum[j]);
     }
   }
-  for (; p + lanes <= depth; p += lanes) sum = hn::MulAdd(hn::LoadU(d, a + p), load(d, b + p), sum);
-  auto rest = hn::Zero(one);
-  for (; p < depth; ++p) rest = hn::MulAdd(hn::Set(one, a[p]), load(one, b + p), rest);
-  return reduce_sum(d, sum) + hn::GetLane(rest);
+  for (; p + lanes <= depth; p += lanes)
+    for (int j = 0; j < Columns; ++j)
+      sum[j] = hn::MulAdd(hn::LoadU(d, a + p), load(d, b + j * b_row + p), sum[j]);
+  for (int j = 0; j < Columns; ++j) {
+    auto rest = hn::Zero(one);
+    for (int q = p; q < depth; ++q)
+      rest = hn::MulAdd(hn::Set(one, a[q]), load(one, b + j * b_row + q), rest);
+    sums[j] = reduce_sum(d, sum[j]) + hn::GetLane(rest);
+  }
 }
 
 /// Calls f(how many, the first) for all columns of op(b), which are rows of b. A single row of

@@ -122,10 +122,14 @@ template <class T>
 HWY_NOINLINE void multiply_line(const T* a, Matrix<const T> b, int depth, Target<T> c) {
   for (int j = 0; j < b.rows; ++j) {
     const T* const column = b.data + j * b.stride;
-    T sum = dot(a, column, std::min(depth, depth_block));
+    const T* next = column + std::min(depth, depth_block);
+    T sum, more;
+    dots<1>(a, column, b.stride, std::min(depth, depth_block), next, &sum);
     if (c.addend) sum = *c.addend.at(0, j) + sum;
-    for (int p = depth_block; p < depth; p += depth_block)
-      sum += dot(a + p, column + p, std::min(depth - p, depth_block));
+    for (int p = depth_block; p < depth; p += depth_block) {
+      dots<1>(a + p, column + p, b.stride, std::min(depth - p, depth_block), next, &more);
+      sum += more;
+    }
     c.data[j] = sum;
   }
 }

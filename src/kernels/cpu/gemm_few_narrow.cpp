@@ -72,11 +72,21 @@ HWY_NOINLINE void add_along(const float* factors, const T* b, std::int64_t b_row
     }
 }
 
-/// sums += a single row of factors times columns of op(b), one after the other, as they lie.
+/// sums += a single row of factors times columns of op(b). A sum waits for its last term longer than
+/// for memory, so two are taken in turns.
 template <class T>
 HWY_NOINLINE void add_line(const float* factors, const T* b, std::int64_t b_row, int depth,
                            int columns, float* sums) {
-  for (int j = 0; j < columns; ++j) sums[j] += dot(factors, b + j * b_row, depth);
+  int j = 0;
+  const auto add = [&](auto count) HWY_ATTR {
+    constexpr int n = decltype(count)::value;
+    const T* next = b + (j + n) * b_row;
+    float more[n];
+    dots<n>(factors, b + j * b_row, b_row, depth, next, more);
+    for (int k = 0; k < n; ++k, ++j) sums[j] += more[k];
+  };
+  while (j + 2 <= columns) add(std::integral_constant<int, 2>());
+  while (j < columns) add(std::integral_constant<int, 1>());
 }
 
 /// sums += all rows of factors times `Columns` columns of op(b).
