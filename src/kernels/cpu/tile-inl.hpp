@@ -111,18 +111,32 @@ HWY_NOINLINE void multiply(D d, int rows, Strided<T> a, const T* b, std::int64_t
                                     other + i * other_row, other_row);
 }
 
-/// Transposes a square whose rows are 128 bits of W: to[j][i] = factor * from[i][j].
-template <class From, class W, class To>
-HWY_INLINE void transpose_square(const From* HWY_RESTRICT from, std::int64_t from_row, W factor,
-                                 To* HWY_RESTRICT to, std::int64_t to_row) {
-#if HWY_TARGET == HWY_SCALAR
+/// How many squares of 128 bits a vector holds beside each other, of two at most.
+template <class W>
+constexpr int squares_at_once =
+    hn::MaxLanes(hn::ScalableTag<W>()) * sizeof(W) >= 32 && HWY_TARGET != HWY_SCALAR ? 2 : 1;
+
+/// Transposes `Squares` squares that lie one below the other, whose rows are 128 bits of W:
+/// to[j][i] = factor * from[i][j].
+template <int Squares, class From, class W, class To>
+HWY_INLINE void transpose_squares(const From* HWY_RESTRICT from, std::int64_t from_row, W factor,
+                                  To* HWY_RESTRICT to, std::int64_t to_row) {
   constexpr int n = 16 / sizeof(W);
+#if HWY_TARGET == HWY_SCALAR
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) to[j * to_row + i] = To(factor * from[i * from_row + j]);
 #else
-  const hn::FixedTag<W, 16 / sizeof(W)> d;
-  auto row = [=](int r)
-                 HWY_ATTR { return hn::Mul(load(d, from + r * from_row), hn::Set(d, factor)); };
+  const hn::FixedTag<W, n> square;
+  const hn::FixedTag<W, n * Squares> d;
+  const auto row = [=](int r) HWY_ATTR {
+    const From* const at = from + r * from_row;
+    if constexpr (Squares == 1) {
+      return hn::Mul(load(d, at), hn::Set(d, factor));
+    } else {
+      return hn::Mul(hn::Combine(d, load(square, at + n * from_row), load(square, at)),
+                     hn::Set(d, factor));
+    }
+  };
   const auto a = row(0), b = row(1);
   if constexpr (sizeof(W) == 8) {
     store(hn::InterleaveLower(d, a, b), d, to);
@@ -146,13 +160,22 @@ HWY_INLINE void transpose_square(const From* HWY_RESTRICT from, std::int64_t fro
 template <class From, class W, class To>
 HWY_INLINE void transpose(const From* from, std::int64_t from_row, int rows, int columns, W factor,
                           To* to, std::int64_t to_row) {
-  constexpr int n = 16 / sizeof(W);
-  for (int i = 0; i < rows; i += n) {
-    const int height = rows - i < n ? rows - i : n;
-    int j = 0;
-    if (height == n)
+  constexpr int n = 16 / sizeof(W), most = n * squares_at_once<W>;
+  for (int i = 0, height; i < rows; i += height) {
+    height = rows - i >= most ? most : rows - i < n ? rows - i : n;
+    const auto squares = [&](auto count) HWY_ATTR {
+      int j = 0;
       for (; j + n <= columns; j += n)
-        transpose_square(from + i * from_row + j, from_row, factor, to + j * to_row + i, to_row);
+        transpose_squares<decltype(count)::value>(from + i * from_row + j, from_row, factor,
+                                                  to + j * to_row + i, to_row);
+      return j;
+    };
+    int j = 0;
+    if (height == most) {
+      j = squares(std::integral_constant<int, most / n>());
+    } else if (height == n) {
+      j = squares(std::integral_constant<int, 1>());
+    }
     for (; j < columns; ++j)
       for (int r = i; r < i + height; ++r) to[j * to_row + r] = To(factor * from[r * from_row + j]);
   }
