@@ -7,6 +7,7 @@
 #include "sinter/recipe/all_policies.hpp"
 #include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
+#include "sinter/recipe/with.hpp"
 
 // Data beside the policies for it
 #include "sinter/data/arrays.hpp"

@@ -8,6 +8,7 @@
 #include "sinter/recipe/recipe.hpp"
 #include "sinter/recipe/techniques.hpp"
 #include "sinter/recipe/traced.hpp"
+#include "sinter/recipe/with.hpp"
 
 namespace sinter::detail {
 
@@ -36,22 +37,6 @@ struct Alternative {
   std::optional<RecomputedInside> recomputed{};  ///< its recomputation, if it differs
   /// How it rewrites the program, if it does.
   Program (*rewrite)(const Model&, const Program&) = nullptr;
-};
-
-/// The recipe R with the policy P in its slot.
-template <class R, class P, class Slot = typename P::slot>
-struct With;
-template <class R, class P>
-struct With<R, P, slot::optimizer> : R {
-  using optimizer = P;
-};
-template <class R, class P>
-struct With<R, P, slot::precision> : R {
-  using precision = P;
-};
-template <class R, class P>
-struct With<R, P, slot::memory> : R {
-  using memory = P;
 };
 
 /// The kind of an update for planning only; it never runs.

@@ -49,6 +49,8 @@ using OurSlots =
 ///           default
 template <class... Policies>
 struct Recipe {
+  /// The policies as they are written, without defaults.
+  using written = detail::PolicyList<Policies...>;
   /// The policies that claim a slot.
   template <class Slot>
   using Claimed = typename detail::Claim<Slot, detail::PolicyList<>, Policies...>::type;
