@@ -5,6 +5,7 @@
 
 // A recipe: a type composed of policies, its plan, and all policies
 #include "sinter/recipe/all_policies.hpp"
+#include "sinter/recipe/candidates.hpp"
 #include "sinter/recipe/plan.hpp"
 #include "sinter/recipe/recipe.hpp"
 #include "sinter/recipe/with.hpp"

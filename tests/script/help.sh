@@ -3,7 +3,7 @@
 . "$root/tests/script/lib/check.bash"
 
 expect 0 "$sinter" help
-for verb in run test checks soak build launch new recipe pack bench topology reference doctor help; do says "  $verb"; done
+for verb in run test checks soak build launch new recipe tune pack bench topology reference doctor help; do says "  $verb"; done
 
 expect 2 "$sinter" rnu
 says "there is no verb 'rnu'; the nearest is 'run'"
@@ -19,6 +19,22 @@ expect 1 "$sinter" build --fast
 says "build takes --cuda and then a recipe file, no other options: '--fast'"
 expect 1 "$sinter" reference --html
 says 'reference takes no options: --html'
+expect 0 "$sinter" tune --help
+says 'usage: ./sinter tune FILE.cpp [OPTION…]'
+expect 1 "$sinter" tune
+says "tune takes a recipe's C++ file"
+expect 1 "$sinter" tune /no/such.cpp
+says "there is no file '/no/such.cpp'"
+expect 1 "$sinter" tune "$root/recipes/bytes_gpt2.cpp" --slots precision,size
+says "there is no slot 'size' that tune changes"
+expect 1 "$sinter" tune "$root/recipes/bytes_gpt2.cpp" --slots=precision,,memory
+says 'names with commas between'
+expect 1 "$sinter" tune "$root/recipes/bytes_gpt2.cpp" --ranks 9
+says "--ranks takes a number from 1 to 8, not '9'"
+expect 1 "$sinter" tune --memory
+says '--memory takes a value'
+expect 1 "$sinter" tune --faster "$root/recipes/bytes_gpt2.cpp"
+says "tune has no option '--faster'"
 expect 1 "$sinter" bench no-such-bench
 says "there is no bench 'no-such-bench'"
 

@@ -25,7 +25,8 @@ inline constexpr int sequences_at_once = R::batch::micro * R::parallel::ranks(R:
 SINTER_RULE(MicroDividesGlobal, R::batch::options.global % sequences_at_once<R> == 0,
             "Batch: micro × ranks does not divide global. Why: a step is a whole number of "
             "micro-batches on every rank, so that every step sees the same number of sequences. "
-            "Fix: make global a multiple of micro × ranks.");
+            "Fix: make global a multiple of micro × ranks.",
+            "micro × ranks does not divide global");
 }  // namespace detail
 
 /// The batch size. Gradients are accumulated exactly over the micro-batches of a global batch: the

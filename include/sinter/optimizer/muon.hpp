@@ -44,6 +44,7 @@ constexpr bool is_hidden_matrix(const Layer& layer, int number) {
 
 /// A rule of the model: it has a hidden matrix.
 struct HasHiddenMatrix {
+  static constexpr std::string_view reason = "Muon finds no hidden matrix in the model";
   static constexpr bool holds(const Model& model) {
     bool found = false;
     for_each_parameter(

@@ -351,16 +351,20 @@ constexpr bool takes_what_data_gives() {
   return fits;
 }
 
+/// True if a rule holds for the traced model of the recipe R.
+template <class R, class Rule>
+constexpr bool model_obeys() {
+  constexpr const Model& model = Traced<R, TrainingTrace>::model;
+  if constexpr (requires { Rule::template holds<R>(model); }) {
+    return Rule::template holds<R>(model);
+  } else {
+    return Rule::holds(model);
+  }
+}
 template <class R, class... Rules>
 constexpr bool model_obeys(RuleList<Rules...>) {
   [[maybe_unused]] auto obeys = []<class Rule>(Rule*) {
-    constexpr bool holds = [](const Model& model) {
-      if constexpr (requires { Rule::template holds<R>(model); }) {
-        return Rule::template holds<R>(model);
-      } else {
-        return Rule::holds(model);
-      }
-    }(Traced<R, TrainingTrace>::model);
+    constexpr bool holds = model_obeys<R, Rule>();
     if constexpr (!holds) (void)&Rule::template enforce<R>;
     return holds;
   };

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/grid_program.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/numbers.hpp"
+#include "cli/output.hpp"
+#include "cli/verbs.hpp"
+#include "sinter/files/io.hpp"
+#include "tune/grid_text.hpp"
+
+namespace sinter::detail::tune {
+namespace {
+
+struct Arguments {
+  Limit limit;
+  std::string json;
+};
+
+/// throws    UsageError unless the text is a number of bytes, perhaps with a unit
+std::int64_t size_of(const std::string& text) {
+  std::string size = text;
+  try {
+    (void)CLI::AsSizeValue(true)(size);  // replaces the text by a number of bytes
+    return cli::number_of<std::int64_t>("--memory", size, 1);
+  } catch (const CLI::Error&) {
+    throw cli::UsageError(
+        "--memory takes a number of bytes, or one with a unit, such as 500MB or 8GiB, not '" +
+        text + "'.");
+  }
+}
+
+Arguments read(int argc, char** argv) {
+  CLI::App app;
+  app.set_help_flag();
+  std::string memory;
+  Arguments arguments;
+  app.add_option("--memory", memory);
+  app.add_option("--json", arguments.json);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    throw cli::UsageError(error.what());
+  }
+  if (app.count("--memory")) arguments.limit.bytes = size_of(memory);
+  return arguments;
+}
+
+int print_grid(const Grid& grid, const Arguments& arguments) {
+  if (!arguments.json.empty())
+    write_file_atomically(arguments.json, grid_json(grid, arguments.limit).dump(1) + "\n");
+  cli::print_result(grid_text(grid, arguments.limit));
+  const bool any_fits = std::ranges::any_of(
+      grid.rows, [&](const Row& row) { return row.reason.empty() && arguments.limit.allows(row); });
+  if (!any_fits)
+    cli::note("sinter tune: nothing fits. Allow more memory, or more slots to change.");
+  return any_fits ? cli::exit_done : cli::exit_error;
+}
+
+}  // namespace
+
+int run_grid(Grid (*grid)(), int argc, char** argv) {
+  cli::prepare_standard_streams();
+  try {
+    const Arguments arguments = read(argc, argv);
+    return print_grid(grid(), arguments);
+  } catch (const cli::UsageError& error) {
+    cli::note(std::string("sinter tune: ") + error.what() +
+              " './sinter tune --help' lists the options.");
+    return cli::exit_usage;
+  } catch (const std::exception& error) {
+    cli::note(std::string("sinter tune: ") + error.what());
+    return cli::exit_error;
+  }
+}
+
+}  // namespace sinter::detail::tune
