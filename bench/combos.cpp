@@ -24,6 +24,7 @@
 
 #include "report.hpp"
 #include "text.hpp"
+#include "tune/why_not.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
@@ -116,43 +117,6 @@ struct Combination {
   std::string reason;                     // why no recipe may
 };
 
-template <class T>
-std::string name_of_type() {
-  const std::string_view function = __PRETTY_FUNCTION__;  // … T = NAME; … or … T = NAME]
-  const std::size_t begin = function.find("T = ") + 4;
-  std::string name(function.substr(begin, function.find_first_of(";]", begin) - begin));
-  for (std::string_view noise : {"sinter::", "Options"})
-    for (auto at = name.find(noise); at != name.npos; at = name.find(noise))
-      name.erase(at, noise.size());
-  return name;
-}
-
-/// The reason that a rule gives, or its name.
-template <class Rule>
-std::string reason_of() {
-  if constexpr (requires { Rule::reason; }) {
-    return std::string(Rule::reason);
-  } else {
-    return name_of_type<Rule>();
-  }
-}
-/// The reason of the first rule that does not hold.
-template <class R, class... Rules>
-std::string broken(RuleList<Rules...>) {
-  std::string reason;
-  ((reason.empty() && !Rules::template holds<R> ? void(reason = reason_of<Rules>()) : void()), ...);
-  return reason;
-}
-template <class R>
-std::string why_not() {
-  std::string reason;
-  for_each_policy(typename R::all{}, [&]<class P>(P*) {
-    if constexpr (requires { typename P::rules; })
-      if (reason.empty()) reason = broken<R>(typename P::rules{});
-  });
-  return reason;
-}
-
 std::vector<Combination> all_combinations() {
   std::vector<Combination> list;
   hana::for_each(
@@ -162,13 +126,13 @@ std::vector<Combination> all_combinations() {
           using O = typename decltype(o)::type;
           using M = typename decltype(m)::type;
           using R = combo<P, O, M>;
-          std::string name =
-              name_of_type<P>() + ", " + detail::short_type_name<O>() + ", " + name_of_type<M>();
+          std::string name = tune::policy_text<P>() + ", " + detail::short_type_name<O>() + ", " +
+                             tune::policy_text<M>();
           if constexpr (R::template may_exist<R>()) {
             static_assert(ready<R>());
             list.push_back({name, view_of<R>, ""});
           } else {
-            list.push_back({name, nullptr, why_not<R>()});
+            list.push_back({name, nullptr, tune::why_not<R>()});
           }
         });
       });
