@@ -10,13 +10,12 @@ set(soak
   unit/parallel/shared_saves unit/parallel/split_batch        # zero_files, faults/ranks; modes_fp32
   unit/policy/ranges                                          # static/Clang/tests/static/ranges.cpp, tests/reject
   program/mutation program/owner_mutation                     # emulated/program/mutation, program/one_rank
-  unit/memory/offload unit/memory/offload_files unit/memory/budget # offload_limited, faults/offload, program/same_bits
+  unit/memory/offload unit/memory/offload_files               # offload_limited, faults/offload, program/same_bits
   unit/proof/traffic unit/proof/uneven                        # proof/simulate
   unit/comm/process_trainers unit/comm/volume                 # comm/process_sums, trainer/read_parts
-  unit/trainer/reply_ranks unit/trainer/cached_replies        # replies, generate/generator
-  unit/trainer/encoded_texts unit/trainer/token_accuracy      # replies, evaluation
+  unit/trainer/reply_ranks                                    # replies, cached_replies
   unit/trainer/loss_options                                   # evaluation, the reject cases and kernels/loss
-  unit/parameters/average_modes unit/parameters/lora_base     # average, lora, lora_files
+  unit/parameters/average_modes                               # average
   faults/instructions faults/ranks_saving                     # faults/ranks, ranks_reading, hosts, loop
   faults/hosts_network faults/hosts_volume)                   # faults/hosts
 foreach(name IN LISTS soak)

@@ -28,7 +28,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(unit/hugging_face architectures export_files generation_config gguf gguf_texts recipe)
   sinter_unite_tests(unit/layer gradients dropout fused)
   sinter_unite_tests(unit/layer running unplanned unwanted)
-  sinter_unite_tests(unit/memory offload offload_files budget)
+  sinter_unite_tests(unit/memory offload offload_files)
   sinter_unite_tests(unit/model bert memories roberta)
   sinter_unite_tests(unit/model llama seq2seq)
   sinter_unite_tests(unit/parallel zero zero_gradients zero_weights)
