@@ -2,9 +2,11 @@
 // Drawing a token.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -19,10 +21,43 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 const std::vector<float> logits{0.5f, 2.0f, -1.0f, 2.0f, -infinity, 1.0f};
 
-std::map<int, double> shares(SamplingOptions options, int draws = 40'000) {
-  std::map<int, double> counts;
-  for (int p = 0; p < draws; ++p) counts[sample(logits, options, std::uint64_t(p))] += 1. / draws;
-  return counts;
+std::map<int, int> counts(const std::vector<float>& of, const SamplingOptions& options,
+                          int draws = 40'000) {
+  std::map<int, int> drawn;
+  for (int p = 0; p < draws; ++p) ++drawn[sample(of, options, std::uint64_t(p))];
+  return drawn;
+}
+
+/// Pearson's χ² of draws from the softmax of some tokens at a temperature: the sum of
+/// (count - expected)² / expected. Infinite if another token was drawn.
+double chi_squared(const std::map<int, int>& drawn, const std::vector<float>& of,
+                   const std::vector<int>& tokens, double temperature) {
+  double total = 0, draws = 0, sum = 0;
+  for (int token : tokens) total += std::exp(of[std::size_t(token)] / temperature);
+  for (const auto& [token, count] : drawn) {
+    if (std::ranges::find(tokens, token) == tokens.end()) return double(infinity);
+    draws += count;
+  }
+  for (int token : tokens) {
+    const double expected = draws * std::exp(of[std::size_t(token)] / temperature) / total;
+    const double apart = (drawn.contains(token) ? drawn.at(token) : 0) - expected;
+    sum += apart * apart / expected;
+  }
+  return sum;
+}
+/// What χ² of so many tokens exceeds with a probability of 0.001, if the draws are right: the
+/// quantile for one degree of freedom less.
+double critical(std::size_t tokens) {
+  const std::map<std::size_t, double> quantiles{
+      {2, 10.828}, {3, 13.816}, {4, 16.266}, {5, 18.467}, {600, 711.682}};
+  return quantiles.at(tokens);
+}
+/// Checks that draws with these options are from the softmax of these tokens.
+void check_draws(const std::vector<float>& of, const SamplingOptions& options,
+                 const std::vector<int>& tokens) {
+  CAPTURE(options.temperature);
+  CHECK(chi_squared(counts(of, options), of, tokens, options.temperature) <
+        critical(tokens.size()));
 }
 
 }  // namespace
@@ -31,29 +66,32 @@ TEST_CASE("temperature 0 takes the likeliest, the lower of equals") {
   for (std::uint64_t seed : {0, 1, 2}) CHECK(sample(logits, {0, 0, seed}, 9) == 1);
 }
 
-TEST_CASE("tokens come as often as the softmax says") {
-  for (double temperature : {0.5, 1.0, 3.0}) {
-    double total = 0;
-    for (float l : logits) total += std::exp(l / temperature);
-    auto counts = shares({temperature, 0, 11});
-    CHECK(!counts.contains(4));
-    for (int token : {0, 1, 2, 3, 5})
-      CHECK(counts[token] ==
-            doctest::Approx(std::exp(logits[token] / temperature) / total).epsilon(0.01).scale(1));
-  }
+// Seeds are fixed, so that a right sampler passes always, or never.
+TEST_CASE("tokens are drawn from the softmax of the logits divided by the temperature") {
+  for (double temperature : {0.5, 1.0, 3.0})
+    check_draws(logits, {temperature, 0, 11}, {0, 1, 2, 3, 5});
+  std::map<int, int> by_seed;
+  for (std::uint64_t seed = 0; seed < 40'000; ++seed) ++by_seed[sample(logits, {1, 0, seed}, 0)];
+  CHECK(chi_squared(by_seed, logits, {0, 1, 2, 3, 5}, 1) < critical(5));
 }
 
-TEST_CASE("top-k keeps the k likeliest") {
-  auto counts = shares({1, 3, 4});
-  CHECK(counts.size() == 3);
-  CHECK((counts.contains(1) && counts.contains(3) && counts.contains(5)));
-  CHECK(shares({1, 100, 4}) == shares({1, 0, 4}));
+TEST_CASE("the χ² of so many draws tells temperatures apart that differ by a twentieth") {
+  for (double other : {0.95, 1.05})
+    CHECK(chi_squared(counts(logits, {1, 0, 11}), logits, {0, 1, 2, 3, 5}, other) > critical(5));
+  CHECK(chi_squared(counts(logits, {1, 0, 11}), logits, {1, 2, 3, 5}, 1) == double(infinity));
 }
 
-TEST_CASE("top-k keeps all that are as likely as the k-th") {
-  auto counts = shares({1, 1, 4});
-  CHECK(counts.size() == 2);
-  CHECK(counts[1] == doctest::Approx(.5).epsilon(.02));
+TEST_CASE("top-k draws from the k likeliest, and all that are as likely as the last of them") {
+  check_draws(logits, {1, 3, 4}, {1, 3, 5});
+  check_draws(logits, {2, 1, 4}, {1, 3});
+  CHECK(counts(logits, {1, 100, 4}) == counts(logits, {1, 0, 4}));
+}
+
+TEST_CASE("what top-p, min-p and typical-p keep is drawn by its softmax") {
+  // At a temperature of 1 the probabilities are .38 twice, .14, .08 and .02.
+  check_draws(logits, {.temperature = 1, .seed = 6, .top_p = .9}, {0, 1, 3, 5});
+  check_draws(logits, {.temperature = 1, .seed = 7, .min_p = .3}, {1, 3, 5});
+  check_draws(logits, {.temperature = 1, .seed = 8, .typical_p = .6}, {1, 3});
 }
 
 TEST_CASE("top-p keeps the likeliest until they reach it") {
@@ -75,9 +113,12 @@ TEST_CASE("top-p keeps the likeliest until they reach it") {
 }
 
 TEST_CASE("min-p keeps what is likely beside the likeliest") {
-  CHECK(shares({.temperature = 1, .seed = 2, .min_p = .3}, 4000).size() == 3);   // 1, 3 and 5
-  CHECK(shares({.temperature = 1, .seed = 2, .min_p = .5}, 4000).size() == 2);   // 1 and 3
-  CHECK(shares({.temperature = 1, .seed = 2, .min_p = .01}, 4000).size() == 5);  // not 4
+  const auto kept = [](double p) {
+    return counts(logits, {.temperature = 1, .seed = 2, .min_p = p}, 4000).size();
+  };
+  CHECK(kept(.3) == 3);   // 1, 3 and 5
+  CHECK(kept(.5) == 2);   // 1 and 3
+  CHECK(kept(.01) == 5);  // not 4
 }
 
 TEST_CASE("typical-p keeps what surprises as much as the mean, as transformers") {
@@ -99,13 +140,9 @@ TEST_CASE("typical-p keeps what surprises as much as the mean, as transformers")
 TEST_CASE("a large vocabulary is drawn from as its softmax says") {
   std::vector<float> many(600);  // of which a ranking sorts 64 first
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = float((i * 7919) % 600) / 240;
-  double total = 0, above = 0;
-  for (float l : many) total += std::exp(double(l));
-  for (float l : many) above += l > 2 ? std::exp(double(l)) : 0;
-  double found = 0;
-  for (std::uint64_t at = 0; at < 4000; ++at)
-    found += many[std::size_t(sample(many, {1, 0, 5}, at))] > 2 ? 1. / 4000 : 0;
-  CHECK(found == doctest::Approx(above / total).epsilon(.06));
+  std::vector<int> all(many.size());
+  std::iota(all.begin(), all.end(), 0);
+  check_draws(many, {1, 0, 5}, all);
 }
 
 TEST_CASE("a draw depends on seed and position alone") {
