@@ -50,6 +50,27 @@ TEST_CASE("a signal ends a text behind the token at hand, with the code of a she
   }
 }
 
+TEST_CASE("each token is shown once it is written, long before the text ends") {
+  Scratch scratch;
+  int ends[2]{};
+  REQUIRE(pipe2(ends, O_DIRECT) == 0);  // so that a read returns what one write has written
+  const Process process("/bin/bash", Words{"-c", "exec \"$0\" \"$@\" >&" + std::to_string(ends[1]),
+                                           SINTER_SMALL, "generate", "--weights", fresh(scratch),
+                                           "--prompt", "the ", "--tokens", "1000000000"});
+  close(ends[1]);
+  const auto next = [&] {
+    char piece[4096];
+    const ssize_t size = read(ends[0], piece, sizeof piece);
+    REQUIRE(size > 0);
+    return std::string(piece, std::size_t(size));
+  };
+  CHECK(next() == "the ");
+  for (int piece = 0; piece < 20; ++piece)
+    CHECK(next().size() < 20);  // of a token, not of a buffer
+  CHECK_FALSE(process.has_ended());
+  close(ends[0]);
+}
+
 TEST_CASE("a signal leaves whole lines of the answers to a file") {
   Scratch scratch;
   const int asked = 4000;
