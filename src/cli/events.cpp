@@ -43,6 +43,8 @@ void Events::step(const StepRecord& r) {
                              {"speed/tokens_per_s", r.tokens_per_s},
                              {"speed/flop_per_s", r.tokens_per_s * flops_per_token}};
   if (r.data_wait_ms) values.push_back({"speed/data_wait_ms", *r.data_wait_ms});
+  if (r.predictions) values.push_back({"data/predictions", double(*r.predictions)});
+  if (r.rows) values.push_back({"data/rows", double(*r.rows)});
   if (r.examples) {
     values.push_back({"speed/examples_per_s", r.examples->examples_per_s});
     values.push_back({"data/padding", r.examples->padding});

@@ -35,7 +35,9 @@ TEST_CASE("a run folder holds checkpoints, links and a row a step") {
     CHECK(row.contains("val_loss") == (s == 5 || s == 10 || s == 12));
     CHECK(row["data_wait_ms"].get<double>() >= 0);
     CHECK(row["data_wait_ms"].get<double>() < row["step_ms"].get<double>());
-    CHECK(row.size() == (row.contains("val_loss") ? 11 : 9));
+    CHECK(row["predictions"] == 8 * 16);
+    CHECK(row["rows"] == 8 * 16);
+    CHECK(row.size() == (row.contains("val_loss") ? 13 : 11));
   }
   CHECK(rows[0]["loss"].get<double>() == doctest::Approx(std::log(256)).epsilon(0.05));
   CHECK(rows[0]["lr"].get<double>() == doctest::Approx(0.01 / 5));
