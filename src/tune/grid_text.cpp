@@ -5,6 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "cli/output.hpp"
 
@@ -30,12 +33,14 @@ std::string heading(const Grid& grid) {
   return text;
 }
 
-std::string table(std::vector<Row> rows) {
-  std::ranges::stable_sort(rows, {}, &Row::bytes);
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::pair<std::int64_t, const Row*>> smallest_first;  // equal ones in their order
+  for (const Row& row : rows) smallest_first.emplace_back(row.bytes(), &row);
+  std::ranges::sort(smallest_first);
   std::string text = "             planned  ranks  micro  with\n";
-  for (const Row& row : rows)
-    text += fmt::format("        {:>12}{:>7}{:>7}  {}\n", bytes_text(row.bytes()), row.ranks,
-                        row.micro, change_text(row));
+  for (const auto& [bytes, row] : smallest_first)
+    text += fmt::format("        {:>12}{:>7}{:>7}  {}\n", bytes_text(bytes), row->ranks, row->micro,
+                        change_text(*row));
   return text;
 }
 
