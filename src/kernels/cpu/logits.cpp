@@ -31,10 +31,7 @@ LogitRange range_on_target(const float* x, std::int64_t n) {
     largest = hn::Max(largest, some);
     is_fine = hn::And(is_fine, hn::Lt(some, hn::Set(d, infinity)));
   }
-  // MaxOfLanes of the emulated target begins with the lowest finite number, not with -infinity.
-  float parts[hn::MaxLanes(hn::ScalableTag<float>())];
-  hn::StoreU(largest, d, parts);
-  LogitRange all{*std::max_element(parts, parts + lanes), hn::AllTrue(d, is_fine)};
+  LogitRange all{reduce_max(d, largest), hn::AllTrue(d, is_fine)};
   for (; i < n; ++i) {
     all.largest = std::max(all.largest, x[i]);
     all.is_fine = all.is_fine && x[i] < infinity;

@@ -2,6 +2,7 @@
 // Vector helpers, compiled once for each instruction set: include after hwy/foreach_target.h.
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -207,9 +208,16 @@ template <class D, class V>
 HWY_INLINE Element_of<D> reduce_sum(D d, V x) {
   return hn::GetLane(hn::SumOfLanes(d, x));
 }
+/// Of no number that is finite, too: MaxOfLanes of emulated vectors begins with the lowest one.
 template <class D, class V>
 HWY_INLINE Element_of<D> reduce_max(D d, V x) {
+#if HWY_TARGET == HWY_EMU128
+  Element_of<D> lanes[hn::MaxLanes(D())];
+  hn::StoreU(x, d, lanes);
+  return *std::max_element(lanes, lanes + hn::Lanes(d));
+#else
   return hn::GetLane(hn::MaxOfLanes(d, x));
+#endif
 }
 
 /// Stores value, or adds it to what is there.
