@@ -31,7 +31,8 @@ class TextBuilder {
  public:
   /// Appends a text, or a number in decimal digits.
   constexpr TextBuilder& operator+=(std::string_view more) {
-    letters.insert(letters.end(), more.begin(), more.end());
+    letters.reserve(letters.capacity() ? 0 : 64);
+    for (char letter : more) letters.push_back(letter);
     return *this;
   }
   /// Appends a number in decimal digits.
@@ -41,6 +42,8 @@ class TextBuilder {
     letters.push_back(char('0' + number % 10));
     return *this;
   }
+  /// Keeps the first characters, no more than there are.
+  constexpr void cut(std::size_t size) { letters.resize(size); }
   /// The text so far.
   constexpr std::string_view view() const { return {letters.data(), letters.size()}; }
 };

@@ -14,12 +14,15 @@ namespace sinter::detail {
 
 /// True if a name matches a pattern, in which * stands for any letters, or none.
 constexpr bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] != '*')
-    return !name.empty() && pattern[0] == name[0] && matches(pattern.substr(1), name.substr(1));
-  for (std::size_t skip = 0; skip <= name.size(); ++skip)
-    if (matches(pattern.substr(1), name.substr(skip))) return true;
-  return false;
+  std::size_t letters = pattern.size(), end = name.size();
+  for (; letters > 0 && pattern[letters - 1] != '*'; --letters, --end)
+    if (end == 0 || pattern[letters - 1] != name[end - 1]) return false;
+  if (letters == 0) return end == 0;
+  if (letters == 1) return true;
+  for (const std::string_view before = pattern.substr(0, letters - 1);; --end) {
+    if (matches(before, name.substr(0, end))) return true;
+    if (end == 0) return false;
+  }
 }
 
 /// True if a pattern matches a name, or the part of it before one of its dots.
@@ -66,14 +69,6 @@ constexpr TextBuilder parameter_letters(std::span<const Node> nodes, const Block
   if (*unit.name) (name += unit_letters(nodes, block, unit).view()) += ".";
   if (*node.name) (name += node.name) += ".";
   return name += node.layer->params[number].name;
-}
-/// Hugging Face's name of a layer: that of its parameters, up to the last dot.
-constexpr TextBuilder layer_letters(std::span<const Node> nodes, const Block& block,
-                                    const Unit& unit, const Node& node) {
-  TextBuilder name;
-  if (*unit.name) name += unit_letters(nodes, block, unit).view();
-  if (*unit.name && *node.name) name += ".";
-  return name += node.name;
 }
 
 }  // namespace sinter::detail

@@ -84,16 +84,24 @@ class Adapting {
   constexpr std::vector<Fate> fates_of(const Unit& unit) {
     const Block block = graph.blocks[unit.block];
     std::vector<Fate> fates(std::size_t(block.nodes), Fate::stays);
-    for (int n = 0; n < block.nodes; ++n)
-      fates[std::size_t(n)] = fate_of(unit, block, node(block, n));
+    TextBuilder name;
+    if (*unit.name) (name += unit_letters(graph.nodes, block, unit).view()) += ".";
+    const std::size_t prefix = name.view().size();
+    for (int n = 0; n < block.nodes; ++n) {
+      const char* own = node(block, n).name;
+      name.cut(prefix);
+      name += own;
+      if (!*own && prefix) name.cut(prefix - 1);
+      fates[std::size_t(n)] = fate_of(name.view(), node(block, n));
+    }
     return fates;
   }
-  constexpr Fate fate_of(const Unit& unit, const Block& block, const Node& n) {
-    const TextBuilder name = layer_letters(graph.nodes, block, unit, n);
+  /// The name is Hugging Face's, that of the layer's parameters up to the last dot.
+  constexpr Fate fate_of(std::string_view name, const Node& n) {
     const bool owns = n.borrowed < n.layer->param_count;
     Fate fate = Fate::stays;
     for (std::size_t k = 0; k < targets.size(); ++k) {
-      if (!matches(targets[k], name.view())) continue;
+      if (!matches(targets[k], name)) continue;
       used_targets[k] = 1;
       if (!n.takes_adapter || n.tied) {
         graph.fault.note_name("what is adapted is no linear layer", targets[k]);
@@ -102,7 +110,7 @@ class Adapting {
       fate = Fate::adapted;
     }
     for (std::size_t k = 0; k < saved.size(); ++k) {
-      if (!owns || !matches_part(saved[k], name.view())) continue;
+      if (!owns || !matches_part(saved[k], name)) continue;
       used_saved[k] = 1;
       fate = Fate::trained;
     }

@@ -45,6 +45,10 @@ TEST_CASE("patterns match names of parameters") {
   CHECK_FALSE(matches("h.1", "h.11"));
   CHECK_FALSE(matches("h.1*", "h.0"));
   CHECK_FALSE(matches("", "h"));
+  CHECK(matches("*.*.weight", "h.0.attn.weight"));
+  CHECK(matches("**", "h"));
+  CHECK_FALSE(matches("*.*.weight", "h.weight"));
+  CHECK_FALSE(matches("aa", "a"));
 }
 
 /// Frozen parameters change no gradient of others in the first step.
