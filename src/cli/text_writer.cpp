@@ -47,11 +47,12 @@ TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) :
     if (a.rows) generator_->limit_rows(*a.rows);
     if (!a.quiet) note_lines(planned_memory(*generator_));
   } else {
-    trainer_.emplace(recipe, settings);
-    said = load_weights_of(*trainer_, a);
+    const bool plans = std::ranges::find(recipe->options, slot::generation::name, &Option::slot) !=
+                       recipe->options.end();
     if (!a.quiet)
-      note_lines(
-          fmt::format("each text is read anew for each token ({}).\n", recipe->not_continued));
+      note_lines(fmt::format("each text is read anew for each token ({}){}.\n",
+                             recipe->not_continued,
+                             plans ? ", and the recipe's Generation has no effect" : ""));
   }
   if (!a.quiet) note_lines(said);
 }

@@ -65,6 +65,7 @@ std::string Writing::end() {
 
 Asking::Asking(std::shared_ptr<RecipeView> recipe, const Arguments& arguments)
     : recipe_(std::move(recipe)),
+      plan_(recipe_->generation ? *recipe_->generation()->plan : *recipe_->plan),
       arguments_(arguments),
       tokenizer_(tokenizer_of_model(*recipe_, arguments)),
       flags_(arguments.sampling),
@@ -101,12 +102,12 @@ Asked Asking::ask(const std::string& text) const {
 }
 
 void Asking::check(const GenerationRequest& request) const {
-  check_prompt(*recipe_->plan, request.prompt);
-  check_request(request, recipe_->plan->vocabulary);
+  check_prompt(plan_, request.prompt);
+  check_request(request, plan_.vocabulary);
 }
 
 std::string Asking::cut_text(const Prompt& prompt) const {
-  const int context = recipe_->plan->context;
+  const int context = plan_.context;
   if (prompt.cut)
     return fmt::format(
         "the prompt is too long for the recipe's data: the model sees its last {} tokens, marks "

@@ -63,6 +63,7 @@ class Asking {
 
  private:
   std::shared_ptr<RecipeView> recipe_;
+  const PlanView& plan_;  // of what writes
   const Arguments& arguments_;
   const Tokenizer tokenizer_;
   SamplingFlags flags_;

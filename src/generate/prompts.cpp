@@ -20,14 +20,20 @@ bool predicts_what_follows(const Model& model, int tokens) {
 }
 
 /// Checks the length of a prompt.
-/// throws    ArgumentError if it is longer than this side of an encoder-decoder allows
+/// throws    ArgumentError if it is longer than this side of an encoder-decoder allows; `larger` says what
+///           would be there to build
 void check_length(std::string_view side, const std::vector<std::int32_t>& tokens,
-                  std::string_view name, int limit) {
+                  std::string_view name, int limit, std::string_view larger) {
   if (tokens.size() > std::size_t(limit))
     throw ArgumentError(fmt::format(
         "The prompt has {} tokens for the {}, and the recipe's {} is {}. Shorten it, or "
         "build the recipe with a larger {}.",
-        tokens.size(), side, name, limit, name));
+        tokens.size(), side, name, limit, larger));
+}
+
+/// What gives a plan a larger context.
+std::string_view larger_context(const PlanView& plan) {
+  return plan.max_texts > 0 ? "one: Generation<{.context = N}>" : "context";
 }
 
 }  // namespace
@@ -52,8 +58,8 @@ void check_prompt(const PlanView& plan, const Prompt& prompt) {
     throw ArgumentError(
         "This recipe's model is an encoder-decoder, and the prompt does not say what its decoder "
         "begins with. Give at least one token in Prompt::decoder.");
-  check_length("encoder", prompt.tokens, "second_context", plan.second_context);
-  check_length("decoder", prompt.decoder, "context", plan.context);
+  check_length("encoder", prompt.tokens, "second_context", plan.second_context, "second_context");
+  check_length("decoder", prompt.decoder, "context", plan.context, larger_context(plan));
 }
 
 std::vector<std::int32_t> ends_of(const Prompt& prompt) {
@@ -94,8 +100,8 @@ void check_extension(const PlanView& plan, std::span<const ExtendedRow> rows,
       throw ArgumentError(
           fmt::format("the decoder has {} tokens, the recipe's context is {}, and there is no room "
                       "for another. "
-                      "End the text, or build the recipe with a larger context.",
-                      row.tokens, plan.context));
+                      "End the text, or build the recipe with a larger {}.",
+                      row.tokens, plan.context, larger_context(plan)));
   }
 }
 

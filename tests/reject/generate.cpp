@@ -8,6 +8,7 @@
 #include "sinter/layer/linear.hpp"
 #include "sinter/layer/loss.hpp"
 #include "sinter/model/gpt2.hpp"
+#include "sinter/model/llama.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/trainer/predictor.hpp"
 using namespace sinter;
@@ -101,6 +102,14 @@ struct mine : Recipe<Around<acme::Mix>, Texts> {};
 
 // Must not compile, policy_of_numbers: Generation: these data have no vocabulary
 struct mine : Recipe<Mlp<>, Generation<{.rows = 2}>> {};
+
+// Must not compile, context_beyond_positions: Generation: the context is beyond the model's positions
+struct mine
+    : Recipe<Gpt2<{.positions = 256}>, Bytes<{.context = 128}>, Generation<{.context = 257}>> {};
+
+// Must not compile, context_beyond_angles: Generation: the context is beyond the model's positions
+struct mine
+    : Recipe<Llama<{.positions = 256}>, Bytes<{.context = 128}>, Generation<{.context = 257}>> {};
 
 // Must not compile, int8_of_nothing: Sinter: Quantize would store no weight of this recipe's model in int8
 struct mine : Recipe<Mlp<{.hidden = 40}>, Quantize<>> {};

@@ -119,6 +119,8 @@ static_assert(fine<RollBack<{.factor = 1}>> && fine<RollBack<{.skip_batches = fa
 static_assert(refuses<SpikeGuard<{.sigma = 0}>>("sigma") &&
               refuses<SpikeGuard<{.warmup = 1}>>("warmup"));
 static_assert(refuses<SpikeGuard<{.window = 1}>>("window"));
+static_assert(refuses<Generation<{.rows = 0}>>("rows") && fine<Generation<{.context = 0}>>);
+static_assert(refuses<Generation<{.context = -1}>>("context"));
 static_assert(refuses<Gpt2<{.layers = 0}>>("layers") && refuses<Mlp<{.hidden = 0}>>("hidden"));
 
 static_assert(contradicts<LinearDecay<{.warmup = 100, .steps = 20}>>);

@@ -26,18 +26,25 @@ constexpr Program decode_program(const Model& model) {
 template <class R>
 inline constexpr int generated_rows =
     R::template Pick<slot::generation, Generation<>>::options.rows;
+/// How many tokens of a text it keeps.
+template <class R>
+inline constexpr int generated_context = [] {
+  constexpr int asked = R::template Pick<slot::generation, Generation<>>::options.context;
+  return asked > 0 ? asked : R::data::context;
+}();
 
-/// The plan of generation by the recipe R, of up to Texts texts at once. IsQuantized: false to leave
-/// its policy in the slot `quantization` out.
+/// The plan of generation by the recipe R, of up to Texts texts of Context tokens at once.
+/// IsQuantized: false to leave its policy in the slot `quantization` out.
 /// requires  continues_texts<R>()
-template <class R, int Texts = generated_rows<R>, bool IsQuantized = true>
+template <class R, int Texts = generated_rows<R>, bool IsQuantized = true,
+          int Context = generated_context<R>>
 struct GenerationPlan {
   using Planned =
       typename decltype(recipe_of_weights<typename detail::Planned<R>::type, IsQuantized>())::type;
   using Training = Traced<Planned, TrainingTrace>;
   using Predicting = Traced<Planned, PredictionTrace>;
 
-  static constexpr int context = R::data::context;
+  static constexpr int context = Context;
   static constexpr bool has_encoder = is_encoder_decoder(Predicting::model);
   static constexpr int other_context = has_encoder ? hook::second_context<typename R::data> : 0;
   static constexpr int texts = Texts;
@@ -103,6 +110,7 @@ struct GenerationPlan {
     made.matmul_inputs = kernel::MatmulInputs::in_place;
     made.decoding = decoding;
     made.decode = decode.view();
+    made.context = context;
     made.max_texts = texts;
     made.prefill_texts = prefill_texts;
     made.prefill_rows = prefill_rows;

@@ -23,9 +23,10 @@ class WithoutTraining : public RecipeOf<R> {
 
 /// Returns the view of the recipe R for a generator, quantized if the recipe says so and IsQuantized.
 /// requires  continues_texts<R>()
-template <class R, int Texts = generated_rows<R>, bool IsQuantized = true>
+template <class R, int Texts = generated_rows<R>, bool IsQuantized = true,
+          int Context = generated_context<R>>
 std::shared_ptr<RecipeView> generation_view_of() {
-  return std::make_shared<WithoutTraining<R>>(GenerationPlan<R, Texts, IsQuantized>::view);
+  return std::make_shared<WithoutTraining<R>>(GenerationPlan<R, Texts, IsQuantized, Context>::view);
 }
 /// True if the recipe R has a policy in the slot `quantization`.
 template <class R>
@@ -53,7 +54,8 @@ void add_reply_generation(RecipeView& view) {
   if constexpr (writes_replies<R>()) {
     view.not_continued = not_continued_by<R>();
     if constexpr (!continuation_fault_of<R>.what)
-      view.reply_generation = generation_view_of<R, rows_of_replies<R>(), IsQuantized>;
+      view.reply_generation =
+          generation_view_of<R, rows_of_replies<R>(), IsQuantized, R::data::context>;
   }
 }
 

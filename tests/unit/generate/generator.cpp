@@ -248,6 +248,59 @@ TEST_CASE("a text that outgrows the context goes on with its last half, read ane
   CHECK(both.generator.rereads() == 3);
 }
 
+/// GPT-2 with more positions than its data have tokens, whose texts see `Context` of them.
+template <int Context, int Rows = 2>
+using Seen = Texts<
+    Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = tokens_of_all, .positions = 64}>,
+    Fp64, Generation<{.rows = Rows, .context = Context}>>;
+/// The same weights in a recipe whose data are as long.
+template <int Context>
+using Learnt =
+    Made<Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = tokens_of_all, .positions = 64}>,
+         UpTo<Context, tokens_of_all>, Sgd<>, Batch<{.global = 2, .micro = 2}>, Fp64>;
+
+/// The largest error of a text whose generator sees `Context` tokens, while it outgrows them.
+template <int Context>
+double worst_of_seen(int written) {
+  Trainer<Learnt<Context>> trainer({.seed = 1, .threads = 2});
+  Generator<Seen<Context>> generator({.threads = 2});
+  randomise(trainer, 5, 1);
+  for (const Parameter& p : trainer.parameters())
+    generator.weights().set_parameter(p.name, trainer.parameter(p.name));
+  int seen = std::max(Context - 3, 1), rereads = 0;
+  Tokens text = random_text(std::size_t(seen), 8);
+  generator.add({.tokens = text});
+  double worst = error_of_logits(trainer, generator, 0, text, {});
+  for (int more = 1; more <= written; ++more) {
+    const int parent = 0;
+    text.push_back(more % tokens_of_all);
+    generator.extend({&parent, 1}, {&text.back(), 1});
+    rereads += seen == Context;
+    seen = seen == Context ? Context / 2 + 1 : seen + 1;
+    worst = std::max(worst,
+                     error_of_logits(trainer, generator, 0, {text.end() - seen, text.end()}, {}));
+  }
+  CHECK(rereads > 0);
+  CHECK(generator.rereads() == rereads);
+  return worst;
+}
+
+TEST_CASE("a generator sees as many tokens as Generation says, fewer or more than the data have") {
+  CHECK(worst_of_seen<12>(20) < 1e-6);
+  CHECK(worst_of_seen<64>(40) < 1e-6);
+  CHECK(worst_of_seen<1>(5) < 1e-6);
+}
+TEST_CASE("what is planned follows the context of Generation") {
+  constexpr auto cache = [](const Memory& memory) { return memory.cache; };
+  static_assert(GenerationPlan<Seen<64>>::context == 64 && GenerationPlan<Seen<0>>::context == 40);
+  static_assert(cache(GenerationPlan<Seen<64>>::memory) ==
+                2 * cache(GenerationPlan<Seen<32>>::memory));
+  static_assert(GenerationPlan<Seen<64>>::memory.total > GenerationPlan<Seen<40>>::memory.total);
+  static_assert(GenerationPlan<Seen<40>>::memory.total == GenerationPlan<Seen<0>>::memory.total);
+  CHECK(Generator<Seen<64>>().plan().context == 64);
+  CHECK(Trainer<Seen<64>>().plan().context == 40);
+}
+
 template <class F>
 std::string refusal(const F& call) {
   try {
@@ -274,6 +327,31 @@ TEST_CASE("what cannot be continued is refused, and texts stay") {
   CHECK(both.error(0, text) < 1e-6);
   CHECK(has(refusal([&] { g.extend(strange, {next.data(), 1}); }), "row 1 is no parent"));
   CHECK(has(refusal([&] { g.extend({same.data(), 1}, {next.data(), 2}); }), "1 parents and 2"));
+}
+
+TEST_CASE("a decoder ends at the context of Generation, which the error names") {
+  using Short = Pairs<Seq2Seq<{.encoder_layers = 1,
+                               .decoder_layers = 2,
+                               .heads = 2,
+                               .width = 16,
+                               .hidden = 20,
+                               .vocabulary = tokens_of_all,
+                               .positions = 40,
+                               .dropout = 0}>,
+                      Fp64, Generation<{.context = 12}>>;
+  Both<Short> both;
+  Tokens text = random_text(11, 1);
+  const Tokens source = random_text(30, 1);
+  both.generator.add({.tokens = source, .decoder = text});
+  const int parent = 0;
+  const std::int32_t token = 1;
+  both.generator.extend({&parent, 1}, {&token, 1});
+  text.push_back(token);
+  CHECK(both.error(0, text, source) < 1e-6);
+  CHECK(has(refusal([&] { both.generator.extend({&parent, 1}, {&token, 1}); }),
+            "Generation<{.context = N}>"));
+  CHECK(has(refusal([&] { both.generator.add({.tokens = {1}, .decoder = random_text(13, 1)}); }),
+            "context is 12. Shorten it, or build the recipe with a larger one: Generation"));
 }
 
 TEST_CASE("a decoder beside an encoder ends at its context") {
