@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "cli/flags_and_recipe.hpp"
 #include "cli/numbers.hpp"
+#include "generate/setting_rows.hpp"
 #include "hugging_face/generation_config.hpp"
 
 namespace sinter::detail::cli {
@@ -19,39 +21,29 @@ constexpr std::int64_t default_tokens = 256;
 /// Joins the settings, one after the other.
 class Joined {
  public:
-  Joined(const GenerationConfig& file, Sampling& into) : file_(file), into_(into) {}
+  Joined(const FlagsAndRecipe& said, const GenerationConfig& file, Sampling& into)
+      : said_(said), file_(file), into_(into) {}
 
   /// Sets an option that the file has read already, if it sets it.
   template <class T>
-  void set(const char* name, const std::optional<T>& flag, std::string_view key, T& option,
-           T absent) {
-    if (flag) {
-      option = *flag;
-    } else if (!file_.sets(key)) {
-      option = absent;
-    }
-    add(name, option, flag.has_value(), key);
+  void set(const char* name, detail::Said<T> SamplingSettings::* setting, std::string_view key,
+           T& option, T absent) {
+    if (!file_.sets(key)) option = absent;
+    option = (said_.all.*setting).value_or(option);
+    add(name, option, said_.by(setting), key);
   }
-  /// Adds a setting that a flag says, or the file under a key, or Sinter.
-  void add(const char* name, const nlohmann::ordered_json& value, bool by_flag,
+  /// Adds a setting that `by` says, or else the file under a key, or Sinter.
+  void add(const char* name, const nlohmann::ordered_json& value, std::string_view by,
            std::string_view key) {
-    into_.settings.push_back({name, value,
-                              by_flag           ? "flag"
-                              : file_.sets(key) ? "generation_config.json"
-                                                : "default"});
+    const std::string_view below = file_.sets(key) ? "generation_config.json" : "default";
+    into_.settings.push_back({name, value, std::string(by.empty() ? below : by)});
   }
 
  private:
+  const FlagsAndRecipe& said_;
   const GenerationConfig& file_;
   Sampling& into_;
 };
-
-/// True if flags say how to draw, other than by what changes nothing.
-bool asks_for_draws(const SamplingFlags& flags) {
-  return flags.temperature.value_or(0) > 0 || flags.top_k.value_or(0) > 1 ||
-         flags.top_p.value_or(1) < 1 || flags.min_p.value_or(0) > 0 ||
-         flags.typical_p.value_or(1) < 1;
-}
 
 /// Forgets the ways to draw that a file has, which have no effect where the likeliest token is taken.
 void leave_out_draws(GenerationConfig& file, std::string_view why,
@@ -72,13 +64,14 @@ void leave_out(GenerationConfig& file, const char* name, std::string_view why,
     notes.push_back(fmt::format("{} of generation_config.json has no effect: {}.", name, why));
 }
 
-/// Settles how a beam search goes. Flags count before the file.
-void settle_beams(const SamplingFlags& flags, GenerationConfig& file, Sampling& found) {
+/// Settles how a beam search goes. Flags and recipe count before the file.
+void settle_beams(const FlagsAndRecipe& said, GenerationConfig& file, Sampling& found) {
   BeamOptions& beams = found.beams;
   beams = file.beams;
-  beams.beams = flags.beams.value_or(file.beams.beams);
+  beams.beams = said.all.beams.value_or(file.beams.beams);
   if (beams.beams == 1) {
-    if (flags.early_stopping || flags.length_penalty || flags.length_penalty_by)
+    const SamplingSettings& flags = said.flags;
+    if (flags.early_stopping || flags.length_penalty || flags.length_exponent)
       throw UsageError(
           "--early-stopping, --length-penalty and --length-penalty-by choose among beams, and "
           "there "
@@ -89,32 +82,34 @@ void settle_beams(const SamplingFlags& flags, GenerationConfig& file, Sampling& 
     beams = {};
     return;
   }
-  beams.early_stopping = flags.early_stopping.value_or(beams.early_stopping);
-  beams.length_penalty = flags.length_penalty_by.value_or(beams.length_penalty);
+  beams.early_stopping = said.all.early_stopping.value_or(beams.early_stopping);
+  beams.length_penalty = said.all.length_penalty.value_or(beams.length_penalty);
   if (beams.length_penalty == LengthPenalty::none) {
-    if (flags.length_penalty)
+    if (said.flags.length_exponent)
       throw UsageError(
           "--length-penalty has no effect with --length-penalty-by none. Leave one of them out.");
-    leave_out(file, "length_penalty", "--length-penalty-by is none", found.notes);
+    leave_out(file, "length_penalty", "scores are divided by none", found.notes);
     beams.exponent = 1;
   }
-  beams.exponent = flags.length_penalty.value_or(beams.exponent);
+  beams.exponent = said.all.length_exponent.value_or(beams.exponent);
 }
 
 /// Settles how many texts are written, once it is known how.
-void settle_results(const SamplingFlags& flags, GenerationConfig& file, Sampling& found) {
+void settle_results(const FlagsAndRecipe& said, GenerationConfig& file, Sampling& found) {
   const int beams = found.beams.beams;
   const bool equal = beams == 1 && found.options.temperature == 0;
   const int most = equal ? 1 : beams > 1 ? beams : std::numeric_limits<int>::max();
-  found.results = flags.results.value_or(file.results);
+  found.results = said.all.results.value_or(file.results);
   if (found.results <= most) return;
   const std::string why =
       equal ? "the likeliest token is always taken, so that all texts would be equal"
             : fmt::format("{} beams give {} texts at most", beams, beams);
-  if (flags.results)
+  if (said.flags.results)
     throw UsageError(fmt::format("--results {}: {}. Give fewer, or --beams {}{}.", found.results,
                                  why, found.results, equal ? ", or a positive temperature" : ""));
   leave_out(file, "num_return_sequences", why, found.notes);
+  if (said.recipe.results)
+    found.notes.push_back(fmt::format("results of the recipe has no effect: {}.", why));
   found.results = most;
 }
 
@@ -122,9 +117,9 @@ constexpr std::string_view stopping_words[] = {"false", "true", "never"};
 constexpr std::string_view penalty_words[] = {"power", "wu", "none"};
 
 /// Adds the settings of a beam search.
-void add_beams(const SamplingFlags& flags, const Sampling& found, Joined& joined) {
-  joined.add("num_beams", found.beams.beams, flags.beams.has_value(), "num_beams");
-  joined.add("num_return_sequences", found.results, flags.results.has_value(),
+void add_beams(const FlagsAndRecipe& said, const Sampling& found, Joined& joined) {
+  joined.add("num_beams", found.beams.beams, said.by(&SamplingSettings::beams), "num_beams");
+  joined.add("num_return_sequences", found.results, said.by(&SamplingSettings::results),
              "num_return_sequences");
   if (found.beams.beams == 1) return;
   const BeamStopping stopping = found.beams.early_stopping;
@@ -132,24 +127,24 @@ void add_beams(const SamplingFlags& flags, const Sampling& found, Joined& joined
   joined.add("early_stopping",
              stopping == BeamStopping::never ? Json(stopping_words[int(stopping)])
                                              : Json(stopping == BeamStopping::yes),
-             flags.early_stopping.has_value(), "early_stopping");
+             said.by(&SamplingSettings::early_stopping), "early_stopping");
   joined.add("length_penalty_by", penalty_words[int(found.beams.length_penalty)],
-             flags.length_penalty_by.has_value(), "");
+             said.by(&SamplingSettings::length_penalty), "");
   if (found.beams.length_penalty != LengthPenalty::none)
-    joined.add("length_penalty", found.beams.exponent, flags.length_penalty.has_value(),
+    joined.add("length_penalty", found.beams.exponent, said.by(&SamplingSettings::length_exponent),
                "length_penalty");
 }
 
-/// Settles whether tokens are drawn. Flags count before the file.
-void settle_mode(const SamplingFlags& flags, GenerationConfig& file, int beams,
+/// Settles whether tokens are drawn. Flags and recipe count before the file.
+void settle_mode(const FlagsAndRecipe& said, GenerationConfig& file, int beams,
                  std::vector<std::string>& notes) {
-  const bool draws = asks_for_draws(flags);
-  if (flags.temperature == 0.) {
-    if (draws)
+  const bool draws = said.all.ask_for_draws();
+  if (said.all.temperature == 0.) {
+    if (said.flags.narrow_draws())
       throw UsageError(
           "--temperature 0 always takes the likeliest token, so that --top-k, --top-p, --min-p and "
           "--typical-p have no effect. Leave them out, or give a positive temperature.");
-    leave_out_draws(file, "--temperature 0 takes the likeliest token", notes);
+    leave_out_draws(file, "a temperature of 0 takes the likeliest token", notes);
   } else if (file.sets("temperature") && file.sampling.temperature == 0 && !draws) {
     std::erase(file.set, "temperature");
     leave_out_draws(file, "its temperature of 0 takes the likeliest token", notes);
@@ -164,9 +159,11 @@ void settle_mode(const SamplingFlags& flags, GenerationConfig& file, int beams,
     file.set.emplace_back("temperature");
   } else if (file.likeliest) {
     notes.emplace_back(
-        "do_sample of generation_config.json is false; a flag that says how to draw counts "
-        "instead.");
+        "do_sample of generation_config.json is false; a flag or the recipe says how to draw, and "
+        "counts.");
   }
+  if (draws && file.sampling.temperature == 0)
+    leave_out(file, "temperature", "a flag or the recipe says how to draw", notes);
 }
 
 /// Settles lengths, of which max_length and min_length of a file count the prompt, too.
@@ -188,17 +185,17 @@ void settle_lengths(GenerationConfig& file, std::int64_t prompt, std::vector<std
 }
 
 /// Lowers the least length of a file to the most length.
-void settle_minimum(const SamplingFlags& flags, Sampling& found) {
+void settle_minimum(const FlagsAndRecipe& said, Sampling& found) {
   std::int64_t& least = found.options.min_new_tokens;
   if (least <= found.tokens) return;
-  if (flags.min_tokens)
+  if (said.flags.min_tokens)
     throw UsageError(
         fmt::format("A text of at least {} tokens and of at most {} cannot be. Give "
                     "--tokens or --min-tokens another value.",
                     least, found.tokens));
-  found.notes.push_back(
-      fmt::format("generation_config.json asks for at least {} tokens, and at most {} are written.",
-                  least, found.tokens));
+  found.notes.push_back(fmt::format("{} asks for at least {} tokens, and at most {} are written.",
+                                    said.all.min_tokens ? "the recipe" : "generation_config.json",
+                                    least, found.tokens));
   least = found.tokens;
 }
 
@@ -239,14 +236,15 @@ std::string Sampling::text() const {
   return text;
 }
 
-Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& json,
-                     const Prompt& prompt, int vocabulary) {
+Sampling sampling_by(const SamplingFlags& flags, const SamplingSettings& recipe,
+                     const nlohmann::ordered_json& json, const Prompt& prompt, int vocabulary) {
   GenerationConfig file = hugging_face::read_generation_config(json);
   check_file(file, vocabulary);
   Sampling found;
   found.notes = file.left_out;
-  settle_beams(flags, file, found);
-  settle_mode(flags, file, found.beams.beams, found.notes);
+  const FlagsAndRecipe said(flags.settings, recipe, found.notes);
+  settle_beams(said, file, found);
+  settle_mode(said, file, found.beams.beams, found.notes);
   const bool takes_best = found.beams.beams > 1 && file.sampling.temperature == 0;
   const bool decodes = !prompt.decoder.empty();
   settle_lengths(file, std::int64_t((decodes ? prompt.decoder : prompt.tokens).size()),
@@ -259,37 +257,24 @@ Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& j
         "token.");
   }
   found.options = file.sampling;
-  SamplingOptions& o = found.options;
-  Joined joined(file, found);
-  std::int64_t file_tokens = file.max_new_tokens.value_or(0);
-  joined.set("tokens", flags.tokens, "max_new_tokens", file_tokens, default_tokens);
-  found.tokens = file_tokens;
-  joined.set("temperature", flags.temperature, "temperature", o.temperature,
-             takes_best ? 0. : default_temperature);
-  settle_results(flags, file, found);
-  joined.set("top_k", flags.top_k, "top_k", o.top_k, 0);
-  joined.set("top_p", flags.top_p, "top_p", o.top_p, 1.);
-  joined.set("min_p", flags.min_p, "min_p", o.min_p, 0.);
-  joined.set("typical_p", flags.typical_p, "typical_p", o.typical_p, 1.);
-  joined.set("repetition_penalty", flags.repetition_penalty, "repetition_penalty",
-             o.repetition_penalty, 1.);
-  joined.set("frequency_penalty", flags.frequency_penalty, "", o.frequency_penalty, 0.);
-  joined.set("presence_penalty", flags.presence_penalty, "", o.presence_penalty, 0.);
-  joined.set("no_repeat_ngram_size", flags.no_repeat_ngram, "no_repeat_ngram_size",
-             o.no_repeat_ngram, 0);
-  joined.set("no_repeat_written_ngram_size", flags.no_repeat_written, "", o.no_repeat_written_ngram,
-             0);
-  joined.set("encoder_no_repeat_ngram_size", flags.no_repeat_prompt, "encoder_no_repeat_ngram_size",
-             o.no_repeat_prompt_ngram, 0);
-  joined.set("min_tokens", flags.min_tokens, "min_new_tokens", o.min_new_tokens, std::int64_t(0));
-  joined.set("seed", flags.seed, "", o.seed, std::uint64_t(0));
-  add_beams(flags, found, joined);
+  Joined joined(said, file, found);
+  found.tokens = file.max_new_tokens.value_or(0);
+  joined.set("tokens", &SamplingSettings::tokens, "max_new_tokens", found.tokens, default_tokens);
+  SamplingOptions absent;
+  absent.temperature = takes_best ? 0 : default_temperature;
+  for_each_setting([&](const auto& row) {
+    joined.set(row.name, row.setting, row.key, found.options.*row.option, absent.*row.option);
+  });
+  found.options.seed = flags.seed.value_or(0);
+  joined.add("seed", found.options.seed, flags.seed ? "flag" : "", "");
+  settle_results(said, file, found);
+  add_beams(said, found, joined);
   add_others(file, found.settings);
   found.stops = flags.stops.empty() ? file.stops : flags.stops;
   if (!found.stops.empty())
     found.settings.push_back(
         {"stop", found.stops, flags.stops.empty() ? "generation_config.json" : "flag"});
-  settle_minimum(flags, found);
+  settle_minimum(said, found);
   return found;
 }
 

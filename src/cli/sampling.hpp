@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `generate` chooses tokens, and who says so: a flag, the model's file, or Sinter.
+// How `generate` chooses tokens, and who says so: a flag, the recipe, the model's file, or Sinter.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sinter/batch/beams.hpp"
+#include "sinter/batch/sampling_settings.hpp"
 #include "sinter/data/prompt.hpp"
 #include "sinter/generate/sampling.hpp"
 
@@ -15,21 +15,13 @@ namespace sinter::detail::cli {
 
 /// The flags of sampling, empty where not given.
 struct SamplingFlags {
-  std::optional<std::int64_t> tokens{}, min_tokens{};
-  std::optional<double> temperature{}, top_p{}, min_p{}, typical_p{};
-  std::optional<double> repetition_penalty{}, frequency_penalty{}, presence_penalty{};
-  std::optional<int> top_k{}, no_repeat_ngram{};
+  SamplingSettings settings{};
   std::optional<std::uint64_t> seed{};
   std::vector<std::string> stops{};  // texts that end a text
-  std::optional<int> no_repeat_written{}, no_repeat_prompt{};
-  std::optional<int> beams{}, results{};
-  std::optional<BeamStopping> early_stopping{};
-  std::optional<LengthPenalty> length_penalty_by{};
-  std::optional<double> length_penalty{};
 };
 
-/// A setting, and where it came from: "flag", "generation_config.json" or "default"; of an end of text also
-/// "config.json" or "the tokenizer".
+/// A setting, and where it came from: "flag", "recipe", "generation_config.json" or "default"; of an end of
+/// text also "config.json" or "the tokenizer".
 struct Setting {
   std::string name;
   nlohmann::ordered_json value;
@@ -51,11 +43,11 @@ struct Sampling {
   std::string text() const;
 };
 
-/// Joins flags, the model's generation_config.json and Sinter's defaults; the first that says
-/// something counts. `vocabulary`: number of the model's tokens.
+/// Joins flags, what the recipe says, the model's generation_config.json and Sinter's defaults; the first
+/// that says something counts. `vocabulary`: number of the model's tokens.
 /// throws    UsageError if flags contradict each other; FileError if the file cannot be understood,
 ///           or has what cannot be
-Sampling sampling_by(const SamplingFlags& flags, const nlohmann::ordered_json& file,
-                     const Prompt& prompt, int vocabulary);
+Sampling sampling_by(const SamplingFlags& flags, const SamplingSettings& recipe,
+                     const nlohmann::ordered_json& file, const Prompt& prompt, int vocabulary);
 
 }  // namespace sinter::detail::cli

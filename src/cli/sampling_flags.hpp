@@ -36,7 +36,9 @@ inline constexpr Flag sampling_flags[] = {
      "How many tokens to write; a text that ends is shorter, and a\n"
      "reply no longer than those that were learnt. Default: what the\n"
      "model's generation_config.json says, else 256.",
-     [](Arguments& a, const Given& g) { a.sampling.tokens = integer<std::int64_t>(g, 1); }},
+     [](Arguments& a, const Given& g) {
+       a.sampling.settings.tokens = integer<std::int64_t>(g, 1);
+     }},
     {"--ignore-eos", "", "Write on past the token that ends a text.",
      [](Arguments& a, const Given&) { a.ignore_eos = true; }},
     {"--temperature", "T",
@@ -44,54 +46,63 @@ inline constexpr Flag sampling_flags[] = {
      "always the likeliest. Default of this flag and of those below:\n"
      "what generation_config.json says, else 0.8.",
      [](Arguments& a, const Given& g) {
-       a.sampling.temperature = number_of<double>(g.flag, g.texts.front(), 0);
+       a.sampling.settings.temperature = number_of<double>(g.flag, g.texts.front(), 0);
      }},
     {"--top-k", "K", "Draw only from the K likeliest tokens; 0: from all. Default: 0.",
-     [](Arguments& a, const Given& g) { a.sampling.top_k = integer<int>(g, 0); }},
+     [](Arguments& a, const Given& g) { a.sampling.settings.top_k = integer<int>(g, 0); }},
     {"--top-p", "P",
      "Draw only from the likeliest tokens whose probabilities reach P\n"
      "together. Default: 1, from all.",
-     [](Arguments& a, const Given& g) { a.sampling.top_p = share(g); }},
+     [](Arguments& a, const Given& g) { a.sampling.settings.top_p = share(g); }},
     {"--min-p", "P",
      "Draw only from tokens at least P times as likely as the likeliest.\nDefault: 0, from all.",
      [](Arguments& a, const Given& g) {
-       a.sampling.min_p =
+       a.sampling.settings.min_p =
            number_of<double>(g.flag, g.texts.front(), Range().at_least(0).at_most(1));
      }},
     {"--typical-p", "P",
      "Draw only from the tokens that surprise as much as the mean, until\n"
      "their probabilities reach P together. Default: 1, from all.",
-     [](Arguments& a, const Given& g) { a.sampling.typical_p = share(g); }},
+     [](Arguments& a, const Given& g) { a.sampling.settings.typical_p = share(g); }},
     {"--repetition-penalty", "X",
      "Divides the logits of tokens that the text has, prompt included;\n"
      "negative ones are multiplied. Default: 1, no penalty.",
      [](Arguments& a, const Given& g) {
-       a.sampling.repetition_penalty = number_of<double>(g.flag, g.texts.front(), Range().above(0));
+       a.sampling.settings.repetition_penalty =
+           number_of<double>(g.flag, g.texts.front(), Range().above(0));
      }},
     {"--frequency-penalty", "X",
      "Is subtracted from a token's logit each time that it was written.\nDefault: 0.",
      [](Arguments& a, const Given& g) {
-       a.sampling.frequency_penalty = number_of<double>(g.flag, g.texts.front(), Range());
+       a.sampling.settings.frequency_penalty = number_of<double>(g.flag, g.texts.front(), Range());
      }},
     {"--presence-penalty", "X",
      "Is subtracted once from the logit of each token that was written.\nDefault: 0.",
      [](Arguments& a, const Given& g) {
-       a.sampling.presence_penalty = number_of<double>(g.flag, g.texts.front(), Range());
+       a.sampling.settings.presence_penalty = number_of<double>(g.flag, g.texts.front(), Range());
      }},
     {"--no-repeat-ngram-size", "N",
      "Never write N tokens in a row that the text has already, prompt\n"
      "included; 0: any may come again. Default: 0.",
-     [](Arguments& a, const Given& g) { a.sampling.no_repeat_ngram = integer<int>(g, 0); }},
+     [](Arguments& a, const Given& g) {
+       a.sampling.settings.no_repeat_ngram = integer<int>(g, 0);
+     }},
     {"--no-repeat-written-ngram-size", "N",
      "Never write N tokens in a row that were written already; what the\n"
      "prompt has may be written once. Default: 0, any may come again.",
-     [](Arguments& a, const Given& g) { a.sampling.no_repeat_written = integer<int>(g, 0); }},
+     [](Arguments& a, const Given& g) {
+       a.sampling.settings.no_repeat_written_ngram = integer<int>(g, 0);
+     }},
     {"--no-repeat-prompt-ngram-size", "N",
      "Never write N tokens in a row that the prompt has. Default: 0, any\n"
      "may be written.",
-     [](Arguments& a, const Given& g) { a.sampling.no_repeat_prompt = integer<int>(g, 0); }},
+     [](Arguments& a, const Given& g) {
+       a.sampling.settings.no_repeat_prompt_ngram = integer<int>(g, 0);
+     }},
     {"--min-tokens", "N", "The text does not end before N tokens are written. Default: 0.",
-     [](Arguments& a, const Given& g) { a.sampling.min_tokens = integer<std::int64_t>(g, 0); }},
+     [](Arguments& a, const Given& g) {
+       a.sampling.settings.min_tokens = integer<std::int64_t>(g, 0);
+     }},
     {"--stop", "TEXT...",
      "Texts that end the text where one begins; it is not printed.\nDefault: none.",
      [](Arguments& a, const Given& g) {
@@ -104,31 +115,31 @@ inline constexpr Flag sampling_flags[] = {
      "Search among N texts at once for the one that is likeliest as a\n"
      "whole. They take the best tokens, unless a flag says how to draw.\n"
      "Default: what generation_config.json says, else 1: no search.",
-     [](Arguments& a, const Given& g) { a.sampling.beams = integer<int>(g, 1); }},
+     [](Arguments& a, const Given& g) { a.sampling.settings.beams = integer<int>(g, 1); }},
     {"--results", "N",
      "Write N texts behind each prompt: of beams the best N, else N that\n"
      "are drawn. Default: what generation_config.json says, else 1.",
-     [](Arguments& a, const Given& g) { a.sampling.results = integer<int>(g, 1); }},
+     [](Arguments& a, const Given& g) { a.sampling.settings.results = integer<int>(g, 1); }},
     {"--early-stopping", "WORD",
      "true: a search ends once as many texts as beams have ended; false:\n"
      "once none that runs looks better; never: once none can be better\n"
      "at any length. Default: what generation_config.json says, else\n"
      "false.",
      [](Arguments& a, const Given& g) {
-       a.sampling.early_stopping = BeamStopping(place_of(g, {"false", "true", "never"}));
+       a.sampling.settings.early_stopping = BeamStopping(place_of(g, {"false", "true", "never"}));
      }},
     {"--length-penalty", "X",
      "The exponent of the length that divides a text's score among\n"
      "beams: above 0 long texts are favoured. Default: what\n"
      "generation_config.json says, else 1.",
      [](Arguments& a, const Given& g) {
-       a.sampling.length_penalty = number_of<double>(g.flag, g.texts.front(), Range());
+       a.sampling.settings.length_exponent = number_of<double>(g.flag, g.texts.front(), Range());
      }},
     {"--length-penalty-by", "WORD",
      "power: of the length itself, as transformers; wu: of (length + 2)\n"
      "/ 6, as ParlAI; none: scores are not divided. Default: power.",
      [](Arguments& a, const Given& g) {
-       a.sampling.length_penalty_by = LengthPenalty(place_of(g, {"power", "wu", "none"}));
+       a.sampling.settings.length_penalty = LengthPenalty(place_of(g, {"power", "wu", "none"}));
      }},
 };
 

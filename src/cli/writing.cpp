@@ -83,7 +83,7 @@ Asked Asking::ask(const std::string& text) const {
         "The prompt is empty, and the model's tokenizer puts no token before a text, so there is "
         "nothing to continue. Give a prompt of at least one token, such as --prompt 'The '.");
   EndsSaid ends = set_ends(request.prompt, *recipe_, arguments_, origin_);
-  asked.sampling = sampling_by(flags_, generation_, request.prompt, recipe_->plan->vocabulary);
+  asked.sampling = sampling_by(flags_, recipe_->sampling, generation_, request.prompt, plan_.vocabulary);
   std::ranges::move(ends.settings, std::back_inserter(asked.sampling.settings));
   std::ranges::move(ends.notes, std::back_inserter(asked.sampling.notes));
   request.tokens = asked.sampling.tokens;

@@ -71,6 +71,10 @@ void GeneratorCore::limit_rows(int rows) {
   max_rows_ = rows;
 }
 
+GenerationRequest GeneratorCore::request(Prompt prompt) const {
+  return request_by(trainer_.recipe().sampling, std::move(prompt));
+}
+
 int GeneratorCore::rows() const { return int(rows_.size()); }
 
 void GeneratorCore::clear() {

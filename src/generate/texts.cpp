@@ -10,6 +10,7 @@
 
 #include "generate/prompts.hpp"
 #include "generate/request_rows.hpp"
+#include "generate/setting_rows.hpp"
 #include "sinter/batch/beam_rules.hpp"
 #include "sinter/error.hpp"
 #include "sinter/generate/generator.hpp"
@@ -159,6 +160,19 @@ void check_rows(const GenerationRequest& request, int rows) {
 }
 
 }  // namespace
+
+GenerationRequest request_by(const SamplingSettings& settings, Prompt prompt) {
+  GenerationRequest request{.prompt = std::move(prompt)};
+  request.tokens = settings.tokens.value_or(request.tokens);
+  request.results = settings.results.value_or(request.results);
+  request.beams = settings.beam_options();
+  if (request.beams.beams > 1 && !settings.ask_for_draws()) request.sampling.temperature = 0;
+  for_each_setting([&](const auto& row) {
+    auto& option = request.sampling.*row.option;
+    option = (settings.*row.setting).value_or(option);
+  });
+  return request;
+}
 
 namespace detail {
 

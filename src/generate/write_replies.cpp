@@ -20,13 +20,12 @@ Asked asked_for(std::span<const ReplyRequest> replies, const ReplyWriting& writi
   for (std::size_t k = 0; k < replies.size(); ++k) {
     const ReplyRequest& reply = replies[k];
     if (reply.most < 1) continue;
-    SamplingOptions options{.temperature = writing.temperature, .top_k = writing.top_k};
-    options.top_p = writing.top_p;
-    options.seed = Permutation::item_key(writing.seed, 0, std::uint64_t(reply.number));
-    asked.requests.push_back({.prompt = reply.prompt,
-                              .tokens = reply.most,
-                              .sampling = std::move(options),
-                              .beams = writing.beams});
+    GenerationRequest request = request_by(writing.sampling, reply.prompt);
+    request.tokens = reply.most;
+    request.results = 1;
+    request.sampling.min_new_tokens = std::min(request.sampling.min_new_tokens, reply.most);
+    request.sampling.seed = Permutation::item_key(writing.seed, 0, std::uint64_t(reply.number));
+    asked.requests.push_back(std::move(request));
     asked.places.push_back(k);
     asked.encoded.push_back(reply.encoded);
   }

@@ -53,8 +53,8 @@ std::string policy_text() {
     auto options = P::options;
     for_each_field(options, [&]<class Value>(const detail::Field& field, Value& value) {
       if (is_default(options, value)) return;
-      fields +=
-          (fields.empty() ? "{." : ", .") + std::string(field.name) + " = " + value_text(value);
+      fields += (fields.empty() ? "{." : ", .") + std::string(field.name) + " = " +
+                value_text(*detail::value_in(value));
     });
     return short_type_name<P>() + "<" + fields + (fields.empty() ? ">" : "}>");
   }

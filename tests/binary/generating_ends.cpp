@@ -166,6 +166,9 @@ TEST_CASE("a model that does not say how it continues a text reads it anew, whic
   const std::size_t at = shown.err.find(note);
   REQUIRE_MESSAGE(at != std::string::npos, shown.err);
   CHECK(shown.err.find(layer, at) != std::string::npos);
+  CHECK(shown.says("), and the recipe's Generation has no effect."));
+  CHECK(
+      shown.says("top_k of the recipe has no effect: --temperature 0 takes the likeliest token."));
   CHECK(shown.out.size() == 3 + 20 + 1);
   const std::string asked =
       write(scratch / "asked", "{\"prompt\": \"xy\"}\n{\"prompt\": \"abc\"}\n");
@@ -174,6 +177,21 @@ TEST_CASE("a model that does not say how it continues a text reads it anew, whic
         fine(words + Words{"--prompt", "abc", "--json"}, SINTER_SHIFTED).json()["token_ids"]);
   CHECK_FALSE(
       fine({"generate", "--weights", fresh(scratch), "--prompt", "a", "--tokens", "1"}).says(note));
+}
+
+TEST_CASE("a recipe says how its texts are written, and a flag counts before it") {
+  Scratch scratch;
+  fine({"export", "--out", scratch / "shifted"}, SINTER_SHIFTED);
+  write(scratch / "shifted/generation_config.json", "{\"top_k\": 4, \"top_p\": 0.5}");
+  const Words words{"generate", "--weights", scratch / "shifted", "--prompt", "abc", "--json"};
+  const Ended written = fine(words, SINTER_SHIFTED);
+  CHECK(written.json()["tokens"] == 6);
+  CHECK(written.json()["settings"]["top_k"] == Json{{"value", 50}, {"from", "recipe"}});
+  CHECK(
+      written.says("tokens 6 (recipe), temperature 0.8 (default), top_k 50 (recipe), top_p 0.5 "
+                   "(generation_config.json)"));
+  const Json by_flag = fine(words + Words{"--top-k", "2"}, SINTER_SHIFTED).json();
+  CHECK(by_flag["settings"]["top_k"] == Json{{"value", 2}, {"from", "flag"}});
 }
 
 TEST_CASE("a process takes no more memory than is planned, and 40 MiB") {

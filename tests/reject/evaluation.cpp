@@ -70,6 +70,9 @@ struct mine : Recipe<Small, acme::Lines, Metrics<Bleu>, Evaluate<>> {};
 // and: raise Evaluate's rows
 struct mine : Recipe<Small, Replies, Metrics<Bleu>, Evaluate<{.rows = 3, .beams = 4}>> {};
 
+// Must not compile, sampled_beams_without_rows: Evaluate: more beams than rows
+struct mine : Recipe<Small, Replies, Metrics<Bleu>, Evaluate<{.rows = 3}>, Sample<{.beams = 4}>> {};
+
 // Must not compile, lone_beam: Sinter: options of a policy contradict each other
 // and: without a beam search
 struct mine

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sinter/batch/sample.hpp"
 #include "sinter/data/bytes.hpp"
 #include "sinter/device/cuda.hpp"
 #include "sinter/generate/generator.hpp"
@@ -110,6 +111,24 @@ struct mine
 // Must not compile, context_beyond_angles: Generation: the context is beyond the model's positions
 struct mine
     : Recipe<Llama<{.positions = 256}>, Bytes<{.context = 128}>, Generation<{.context = 257}>> {};
+
+// Must not compile (quick), sample_of_numbers: Sample: these data have no vocabulary
+struct mine : Recipe<Mlp<>, Sample<{.top_k = 5}>> {};
+
+// Must not compile, sample_without_rows: Sample: more beams or results than rows
+// and: raise the .rows of Generation
+struct mine : Recipe<Gpt2<>, Bytes<>, Generation<{.rows = 3}>, Sample<{.beams = 4}>> {};
+
+// Must not compile, sample_without_effect: Sinter: options of a policy contradict each other
+// and: at temperature 0 nothing is drawn
+struct mine : Recipe<Gpt2<>, Bytes<>, Sample<{.temperature = 0, .top_p = 0.9}>> {};
+
+// Must not compile, sample_outside: Sinter: an option of a policy is outside its range
+// and: top_p
+struct mine : Recipe<Gpt2<>, Bytes<>, Sample<{.top_p = 1.5}>> {};
+
+// Must not compile, two_samples: two policies claim one slot
+struct mine : Recipe<Gpt2<>, Bytes<>, Sample<{.top_k = 5}>, Sample<{.beams = 2}>> {};
 
 // Must not compile, int8_of_nothing: Sinter: Quantize would store no weight of this recipe's model in int8
 struct mine : Recipe<Mlp<{.hidden = 40}>, Quantize<>> {};

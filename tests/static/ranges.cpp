@@ -42,8 +42,7 @@ constexpr bool ranges_are_of_numbers() {
   std::size_t k = 0;
   boost::hana::for_each(boost::hana::accessors<S>(), [&](auto field) {
     using Value = std::decay_t<decltype(boost::hana::second(field)(std::declval<const S&>()))>;
-    constexpr bool is_number = std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>;
-    all &= is_number == fields_of<S>[k++].range.bounded();
+    all &= is_number<ValueIn<Value>> == fields_of<S>[k++].range.bounded();
   });
   return all;
 }
@@ -121,6 +120,9 @@ static_assert(refuses<SpikeGuard<{.sigma = 0}>>("sigma") &&
 static_assert(refuses<SpikeGuard<{.window = 1}>>("window"));
 static_assert(refuses<Generation<{.rows = 0}>>("rows") && fine<Generation<{.context = 0}>>);
 static_assert(refuses<Generation<{.context = -1}>>("context"));
+static_assert(refuses<Sample<{.top_p = 0}>>("top_p") && fine<Sample<{.top_p = 1}>>);
+static_assert(refuses<Sample<{.tokens = 0}>>("tokens") && fine<Sample<>>);
+static_assert(refuses<Sample<{.temperature = -1}>>("temperature"));
 static_assert(refuses<Gpt2<{.layers = 0}>>("layers") && refuses<Mlp<{.hidden = 0}>>("hidden"));
 
 static_assert(contradicts<LinearDecay<{.warmup = 100, .steps = 20}>>);
@@ -129,6 +131,16 @@ static_assert(contradicts<PolynomialDecay<{.warmup = 1001, .steps = 1000}>>);
 static_assert(fine<CosineDecay<{.warmup = 20, .steps = 20}>>);
 static_assert(contradicts<WarmupStableDecay<{.steps = 99}>>);
 static_assert(fine<WarmupStableDecay<{.warmup = 9, .steps = 100, .decay = 91}>>);
+
+static_assert(contradicts<Sample<{.temperature = 0, .top_p = .9}>>);
+static_assert(contradicts<Sample<{.tokens = 3, .min_tokens = 4}>>);
+static_assert(contradicts<Sample<{.temperature = 0, .results = 2}>>);
+static_assert(contradicts<Sample<{.beams = 2, .results = 3}>>);
+static_assert(contradicts<Sample<{.early_stopping = BeamStopping::yes}>>);
+static_assert(
+    contradicts<Sample<{.beams = 2, .length_penalty = LengthPenalty::none, .length_exponent = 2}>>);
+static_assert(fine<Sample<{.temperature = 0, .top_k = 1}>> && fine<Sample<{.results = 3}>>);
+static_assert(fine<Sample<{.min_tokens = 4}>> && fine<Sample<{.beams = 3, .results = 3}>>);
 
 // ---- as recipes are chosen, without a word
 template <class... Policies>

@@ -2,6 +2,7 @@
 #pragma once
 #include "sinter/batch/beam_rules.hpp"
 #include "sinter/batch/generation.hpp"
+#include "sinter/batch/sample.hpp"
 #include "sinter/evaluation/reply_writing.hpp"
 #include "sinter/metric/class_targets.hpp"
 #include "sinter/metric/metric.hpp"
@@ -13,24 +14,26 @@ namespace sinter {
 
 /// How an evaluation chooses the tokens that it writes.
 enum class Generate : std::uint8_t {
+  usual,   ///< as the recipe's Sample says; always the likeliest token unless that says how to draw
   greedy,  ///< always the likeliest token
   drawn    ///< by chance, as temperature, top_k and top_p say
 };
 /// The name of a choice, as options print it.
 constexpr std::string_view name_of(Generate generate) {
-  return generate == Generate::greedy ? "greedy" : "drawn";
+  return generate == Generate::usual ? "usual" : generate == Generate::greedy ? "greedy" : "drawn";
 }
 
 struct EvaluateOptions {
-  Generate generate = Generate::greedy;  ///< how tokens are chosen
+  Generate generate = Generate::usual;  ///< how tokens are chosen
   std::int64_t examples = 0;  ///< number of examples that get a reply, the first ones; 0 for all
   std::int64_t tokens = 0;    ///< maximum tokens of a reply; 0: as many as the data's may have
   double temperature = 1;  ///< of draws: below 1 likely tokens come more often, above 1 rare ones
   int top_k = 0;           ///< draws are from the k likeliest tokens; 0: from all
   double top_p = 1;        ///< draws are from the likeliest tokens that reach this probability
   std::int64_t seed = 0;   ///< of draws
-  int rows = 0;   ///< texts, or hypotheses of beam searches, written at once; 0: as Generation has
-  int beams = 1;  ///< hypotheses of a beam search (BeamOptions); 1 searches none
+  int rows = 0;  ///< texts, or hypotheses of beam searches, written at once; 0: as Generation has
+  /// Hypotheses of a beam search (BeamOptions). 1 searches none, unless a Sample says so that is obeyed.
+  int beams = 1;
   BeamStopping early_stopping = BeamStopping::no;       ///< when a beam search ends
   LengthPenalty length_penalty = LengthPenalty::power;  ///< what divides scores of hypotheses
   double length_exponent = 1;  ///< of the penalty: above 0 long replies are favoured, below 0 short
@@ -57,13 +60,13 @@ constexpr bool has_text_metric() {
 template <class R, class P>
 constexpr bool beams_fit() {
   if constexpr (!requires {
-                  P::options.beams;
-                  P::reply_rows;
+                  typename std::bool_constant<(P::writes(P::options), P::reply_rows, true)>;
                 }) {
     return true;
   } else {
     constexpr int planned = R::template Pick<slot::generation, Generation<>>::options.rows;
-    return P::options.beams <= (P::reply_rows > 0 ? P::reply_rows : planned);
+    return P::writes(P::options).with(sampling_of<R>()).sampling.beams.value_or(1) <=
+           (P::reply_rows > 0 ? P::reply_rows : planned);
   }
 }
 template <class R>
@@ -102,13 +105,14 @@ SINTER_MODEL_RULE(
 }  // namespace detail
 
 /// Evaluations that write: beside the loss, the model replies to examples of the validation set, and the
-/// recipe's metrics of texts score the replies. Evaluate<{.examples = 200}> replies to the first 200,
-/// greedily. A reply ends as the data's replies do, or after `tokens` tokens. The text that it is compared
-/// with is that of the example, as far as the data's limits leave it. Draws of an example depend only on
-/// `seed` and on its number in the set. `rows` texts are written at once, through a key-value cache where
-/// the model has one; while they are, a copy of the weights and the caches take memory of their own, as
-/// `describe` says. Up to 64 MiB of what an encoder gave for the loss are kept for the replies, so that it
-/// reads no text twice. --skip-generation leaves all this out.
+/// recipe's metrics of texts score the replies. Evaluate<{.examples = 200}> replies to the first 200, as
+/// the recipe's Sample says, and greedily without one. A reply ends as the data's replies do, or after
+/// `tokens` tokens. The text that it is compared with is that of the example, as far as the data's limits
+/// leave it. Draws of an example depend only on `seed` and on its number in the set. `rows` texts are
+/// written at once, through a key-value cache where the model has one; while they are, a copy of the
+/// weights and the caches take memory of their own, as `describe` says. Up to 64 MiB of what an encoder
+/// gave for the loss are kept for the replies, so that it reads no text twice. --skip-generation leaves
+/// all this out.
 template <EvaluateOptions O = {}>
 struct Evaluate {
   using slot = slot::evaluation;
@@ -119,26 +123,30 @@ struct Evaluate {
   static constexpr Options options = O;
   static constexpr int reply_rows = O.rows;  ///< texts at once; 0: as many as Generation plans
 
-  static ReplyWriting writes(const Options& o) {
-    const bool draws = o.generate == Generate::drawn;
+  static constexpr ReplyWriting writes(const Options& o) {
+    SamplingSettings said;
+    if (o.generate == Generate::greedy) said.temperature = 0;
+    if (o.generate == Generate::drawn)
+      said = {.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p};
+    const bool obeys = o.generate == Generate::usual;
+    if (!obeys || o.beams > 1) {
+      said.beams = o.beams;
+      said.early_stopping = o.early_stopping;
+      said.length_penalty = o.length_penalty;
+      said.length_exponent = o.length_exponent;
+    }
     return {.examples = o.examples,
             .tokens = o.tokens,
-            .temperature = draws ? o.temperature : 0,
-            .top_k = o.top_k,
-            .top_p = o.top_p,
             .seed = std::uint64_t(o.seed),
-            .beams = beams_of(o)};
+            .sampling = said,
+            .obeys_recipe = obeys};
   }
   static constexpr Contradiction contradiction(const Options& o) {
-    if (o.generate == Generate::greedy && (o.temperature != 1 || o.top_k != 0 || o.top_p != 1))
+    if (o.generate != Generate::drawn && (o.temperature != 1 || o.top_k != 0 || o.top_p != 1))
       return {"a temperature, top_k or top_p has no effect on replies that are not drawn",
               "leave it out, or set generate to Generate::drawn in the recipe"};
-    return detail::beam_contradiction(beams_of(o));
-  }
-
- private:
-  static constexpr BeamOptions beams_of(const Options& o) {
-    return {o.beams, o.early_stopping, o.length_penalty, o.length_exponent};
+    return detail::beam_contradiction(
+        {o.beams, o.early_stopping, o.length_penalty, o.length_exponent});
   }
 };
 

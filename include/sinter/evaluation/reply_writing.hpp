@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sinter/batch/beams.hpp"
+#include "sinter/batch/sampling_settings.hpp"
 
 namespace sinter {
 
@@ -22,11 +22,21 @@ struct ReplyWriting {
       0;  ///< writes to the first examples of the data, as many as this; 0: to all
   std::int64_t tokens =
       0;                   ///< maximum tokens of a reply; 0: as many as the data's replies may have
-  double temperature = 0;  ///< logits are divided by it; at 0 the likeliest token is always taken
-  int top_k = 0;           ///< draws only from the k likeliest tokens; 0: from all
-  double top_p = 1;  ///< draws only from the likeliest tokens whose probabilities reach it together
   std::uint64_t seed = 0;  ///< seed of the draws; each example has draws of its own
-  BeamOptions beams{};     ///< by default no beam search
+  /// How tokens are chosen; `tokens` and `results` have no effect. By default the likeliest one is.
+  SamplingSettings sampling{.temperature = 0.};
+  bool obeys_recipe = false;  ///< true if the recipe says what `sampling` leaves unsaid
+
+  /// This, with what the recipe says if it is obeyed. The likeliest token is then taken unless somebody
+  /// says how to draw.
+  constexpr ReplyWriting with(const SamplingSettings& of_recipe) const {
+    ReplyWriting all = *this;
+    if (!obeys_recipe) return all;
+    all.sampling = sampling.over(of_recipe);
+    if (!all.sampling.ask_for_draws()) all.sampling.temperature = 0;
+    if (tokens == 0) all.tokens = all.sampling.tokens.value_or(0);
+    return all;
+  }
 };
 
 }  // namespace sinter

@@ -29,6 +29,8 @@ class GeneratorCore : public DecodingBatch {
   std::string load_weights(const std::filesystem::path& path, std::string_view state = {});
   /// The trainer that holds the weights. It takes no steps.
   TrainerCore& weights() { return trainer_; }
+  /// The request that the recipe makes behind a prompt: as its Sample says, if it has that policy.
+  GenerationRequest request(Prompt prompt) const;
   /// The plan of the generation.
   const detail::PlanView& plan() const { return trainer_.plan(); }
 

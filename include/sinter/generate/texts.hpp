@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sinter/batch/beams.hpp"
+#include "sinter/batch/sampling_settings.hpp"
 #include "sinter/data/prompt.hpp"
 #include "sinter/generate/decoding_batch.hpp"
 #include "sinter/generate/generation_end.hpp"
@@ -28,6 +28,10 @@ struct GenerationRequest {
   /// Gets the tokens written so far, after each one. True if they end the text.
   std::function<bool(std::span<const std::int32_t>)> stop{};
 };
+
+/// The request by settings, with the defaults of GenerationRequest for what they leave unsaid. Beams take
+/// the best unless the settings say how to draw.
+GenerationRequest request_by(const SamplingSettings& settings, Prompt prompt);
 
 /// A text that was written.
 struct GeneratedText {

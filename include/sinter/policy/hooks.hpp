@@ -28,7 +28,8 @@ struct DataTokens;     // data/objective.hpp
 struct EarlyStopping;  // stopping/early_stop.hpp
 struct Figure;         // data/unit.hpp
 struct Objective;
-struct ReplyWriting;  // evaluation/reply_writing.hpp
+struct ReplyWriting;      // evaluation/reply_writing.hpp
+struct SamplingSettings;  // batch/sampling_settings.hpp
 struct StepFigures;
 struct Watched;  // metric/metric.hpp
 enum class Reaction : std::uint8_t;
@@ -306,6 +307,11 @@ SINTER_HOOK(writes, WritesReplies<P>, "static ReplyWriting writes(const Options&
 /// as many as Generation plans.
 SINTER_VALUE_HOOK(int, reply_rows, 0);
 
+template <class P>
+concept SaysSampling = std::same_as<decltype(P::sampling), const SamplingSettings>;
+/// `sampling` is what the recipe says of choosing tokens (batch/sampling_settings.hpp).
+SINTER_HOOK(sampling, SaysSampling<P>, "static constexpr SamplingSettings sampling");
+
 // ---- hooks that assist these, or describe the policy
 
 template <class P>
@@ -404,7 +410,8 @@ using ActingHooks =
              hook::loss_scale_hook, hook::after_step_hook, hook::recover_hook,
              hook::after_evaluation_hook, hook::next_batch_hook, hook::batching_hook,
              hook::objective_hook, hook::label_smoothing_hook, hook::class_weights_hook,
-             hook::metrics_hook, hook::early_stop_hook, hook::writes_hook, hook::reply_rows_hook>;
+             hook::metrics_hook, hook::early_stop_hook, hook::writes_hook, hook::reply_rows_hook,
+             hook::sampling_hook>;
 /// All hooks of policies of every slot.
 using AllSlotsHooks =
     ActingHooks::With<hook::initial_hook, hook::headline_hook, hook::contradiction_hook,

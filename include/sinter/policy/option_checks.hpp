@@ -6,6 +6,7 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/second.hpp>
 
+#include "sinter/base/said.hpp"
 #include "sinter/graph/diagnose.hpp"
 #include "sinter/policy/concepts.hpp"
 #include "sinter/policy/hooks.hpp"
@@ -71,10 +72,11 @@ struct OptionMistakes {
   constexpr void check_fields() {
     int number = 0;
     for_each_field(P::options, [&]<class Value>(const Field& field, const Value& now) {
-      if constexpr (is_number<Value>) {
-        if (outside < 0 && !field.range.holds(double(now))) {
+      if constexpr (is_number<ValueIn<Value>>) {
+        const auto* const said = value_in(now);
+        if (outside < 0 && said && !field.range.holds(double(*said))) {
           outside = number;
-          value = double(now);
+          value = double(*said);
         }
       } else if (field.range.bounded()) {
         stray = number;

@@ -76,22 +76,25 @@ bool is_default(const Aggregate& options, const Value& field) {
     return false;
   }
 }
-/// Adds the fields of the options or of the run state of the policy P.
+/// Adds the fields of the options or of the run state of the policy P, but none that is left unsaid.
 template <class P, class Aggregate>
 void add_fields(Aggregate& aggregate, std::vector<Option>& list) {
   if constexpr (boost::hana::Struct<Aggregate>::value)
-    for_each_field(aggregate, [&]<class Value>(const Field& field, Value& value) {
+    for_each_field(aggregate, [&]<class Value>(const Field& field, Value& held) {
+      auto* const value = value_in(held);
+      if (!value) return;
       Option option{P::slot::name, field.name, false, {}};
       if constexpr (OptionsAre<P, Aggregate>) {
         option.why_fixed = hook::why_fixed<P>(field.name);
         option.adjustable = field.is_adjustable && option.why_fixed.empty();
-        option.is_default = is_default(aggregate, value);
-        if constexpr (is_number<Value> && HasFields<Aggregate>) option.range = &field.range;
+        option.is_default = is_default(aggregate, held);
+        if constexpr (is_number<ValueIn<Value>> && HasFields<Aggregate>)
+          option.range = &field.range;
       }
-      if constexpr (std::is_enum_v<Value>) {
-        option.value = name_of(value);
+      if constexpr (std::is_enum_v<ValueIn<Value>>) {
+        option.value = name_of(*value);
       } else {
-        option.value = &value;
+        option.value = value;
       }
       list.push_back(option);
     });

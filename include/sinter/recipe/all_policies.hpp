@@ -5,6 +5,7 @@
 #include "sinter/batch/batch.hpp"
 #include "sinter/batch/generation.hpp"
 #include "sinter/batch/pad_rows.hpp"
+#include "sinter/batch/sample.hpp"
 #include "sinter/batch/scaled_rate.hpp"
 #include "sinter/batching/dynamic_batch.hpp"
 #include "sinter/batching/length_grouped.hpp"
@@ -100,8 +101,9 @@ using clipping = PolicyList<ClipNorm<>, ClipValue<>, NoClip>;  ///< all clipping
 using schedule =
     PolicyList<Constant, LinearDecay<>, CosineDecay<>, CosineRestarts<>, PolynomialDecay<>,
                InverseSqrt<>, WarmupStableDecay<>, Plateau<>>;  ///< all schedules
-using batch = PolicyList<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>,
-                         Generation<>>;  ///< all policies for the size of a batch
+using batch =
+    PolicyList<Batch<>, BatchWarmup<>, LengthWarmup<>, PadRows<>>;  ///< all for the size of a batch
+using generation = PolicyList<Generation<>, Sample<>>;  ///< all policies for texts that are written
 using parallel = PolicyList<Single, Ddp<>, SplitBatch<>, Zero<>>;  ///< all parallel policies
 using device = PolicyList<Cpu, Cuda<>>;                            ///< all devices
 using recovery =
@@ -115,6 +117,6 @@ using stopping = PolicyList<EarlyStop<>>;    ///< all policies that end a run ea
 /// All of them in one list.
 using all =
     Joined<model, data, batching, objective, precision, optimizer, parameters, clipping, schedule,
-           batch, memory, parallel, device, recovery, metric, evaluation, stopping>;
+           batch, generation, memory, parallel, device, recovery, metric, evaluation, stopping>;
 
 }  // namespace sinter::detail::shipped

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "sinter/base/type_name.hpp"
+#include "sinter/batch/sample.hpp"
 #include "sinter/data/objective.hpp"
 #include "sinter/error.hpp"
 #include "sinter/metric/accuracy.hpp"
@@ -125,6 +126,7 @@ class RecipeOf : public RecipeView {
     joins_worlds = joins;
     changes_batches = changes;
     chooses_predictions = has_objective<R>();
+    sampling = sampling_of<R>();
     for_each_policy(All{}, [&]<hook::Recovers P>(P*) { recovers = P::slot::name; });
     for_each_policy(All{},
                     [&]<hook::ActsAfterEvaluation P>(P*) { acts_on_evaluations = P::slot::name; });
@@ -286,7 +288,8 @@ class RecipeOf : public RecipeView {
 
   std::optional<ReplyWriting> writes() const override {
     std::optional<ReplyWriting> found;
-    for_each_policy(All{}, [&]<hook::WritesReplies P>(P*) { found = P::writes(of<P>()); });
+    for_each_policy(All{},
+                    [&]<hook::WritesReplies P>(P*) { found = P::writes(of<P>()).with(sampling); });
     return found;
   }
 

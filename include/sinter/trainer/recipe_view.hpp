@@ -54,6 +54,7 @@ class RecipeView {
   std::shared_ptr<RecipeView> (*quantized)() = nullptr;
   std::string not_continued;
   std::optional<LoraOptions> lora;     ///< of the adapters, if the recipe has Lora
+  SamplingSettings sampling;           ///< what the recipe says of choosing tokens
   std::vector<ParameterGroup> groups;  ///< a parameter is in the first group that matches
   HuggingFace hugging_face;            ///< empty if Hugging Face does not have the architecture
   DataFacts data;                      ///< what the data policy offers to the verbs of a binary

@@ -53,6 +53,7 @@ struct Shifted {
   }
 };
 
-struct shifted : Recipe<Shifted, Bytes<{.context = 8}>, Sgd<>, Batch<{.global = 4, .micro = 2}>> {};
+struct shifted : Recipe<Shifted, Bytes<{.context = 8}>, Sgd<>, Batch<{.global = 4, .micro = 2}>,
+                        Generation<{.rows = 3}>, Sample<{.tokens = 6, .top_k = 50}>> {};
 
 int main(int argc, char** argv) { return run<shifted>(argc, argv); }

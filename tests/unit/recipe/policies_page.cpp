@@ -45,6 +45,12 @@ std::string rows_of() {
             "` | " + text_of(option) + " | " + std::string(range.view()) + " | " +
             (option.adjustable ? "`--" + option.dotted() + "`" : "") + " |\n";
   }
+  if constexpr (requires { P::options.list_fields(); })
+    for_each_field(P::options, [&](const Field& field, const auto& value) {
+      if (value_in(value)) return;
+      rows += "| " + (rows.empty() ? "`" + name + "`" : "") + " | `" + std::string(field.name) +
+              "` |  | " + std::string(field.range.text().view()) + " |  |\n";
+    });
   return rows;
 }
 
@@ -67,10 +73,10 @@ std::vector<Section> sections() {
       {"precision", table(shipped::precision{})},   {"optimizer", table(shipped::optimizer{})},
       {"parameters", table(shipped::parameters{})}, {"clipping", table(shipped::clipping{})},
       {"schedule", table(shipped::schedule{})},     {"batch", table(shipped::batch{})},
-      {"memory", table(shipped::memory{})},         {"parallel", table(shipped::parallel{})},
-      {"device", table(shipped::device{})},         {"recovery", table(shipped::recovery{})},
-      {"metric", table(shipped::metric{})},         {"stopping", table(shipped::stopping{})},
-      {"evaluation", table(shipped::evaluation{})},
+      {"generation", table(shipped::generation{})}, {"memory", table(shipped::memory{})},
+      {"parallel", table(shipped::parallel{})},     {"device", table(shipped::device{})},
+      {"recovery", table(shipped::recovery{})},     {"metric", table(shipped::metric{})},
+      {"stopping", table(shipped::stopping{})},     {"evaluation", table(shipped::evaluation{})},
   };
 }
 

@@ -12,6 +12,7 @@
 #include "sinter/evaluation/evaluate.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/generate/generate.hpp"
+#include "sinter/generate/texts.hpp"
 #include "sinter/metric/bleu.hpp"
 #include "sinter/metric/distinct.hpp"
 #include "sinter/metric/exact_match.hpp"
@@ -190,6 +191,39 @@ TEST_CASE("draws hang on the example and the seed, and not on the batch") {
   Trainer<Drawn> drawn(other, {.seed = 1, .threads = 1});
   randomise(drawn, 3, .4);
   CHECK(seen_by(drawn, source_of(examples, 4)) != first);
+}
+
+constexpr SamplingSettings searched{.tokens = 6, .no_repeat_written_ngram = 1, .beams = 3};
+constexpr ReplyWriting by(const EvaluateOptions& options, const SamplingSettings& recipe) {
+  return Evaluate<>::writes(options).with(recipe);
+}
+static_assert(by({}, {}).sampling.temperature == 0. && by({}, {}).tokens == 0);
+static_assert(by({}, searched).sampling.beams == 3 && by({}, searched).tokens == 6);
+static_assert(by({.tokens = 4, .beams = 2}, searched).sampling.beams == 2);
+static_assert(by({.tokens = 4, .beams = 2}, searched).tokens == 4);
+static_assert(by({.generate = Generate::greedy}, searched).sampling.beam_options().beams == 1);
+static_assert(!by({.generate = Generate::greedy}, searched).sampling.no_repeat_written_ngram);
+static_assert(by({}, {.top_k = 5}).sampling.top_k == 5 &&
+              !by({}, {.top_k = 5}).sampling.temperature);
+static_assert(by({.generate = Generate::drawn, .top_k = 9}, {.top_k = 5}).sampling.top_k == 9);
+
+TEST_CASE("evaluations obey the recipe's Sample") {
+  Trainer<Answers<Evaluate<>, Metrics<Recorded>, Sample<searched>>> trainer(
+      {.seed = 1, .threads = 1});
+  randomise(trainer, 3, .4);
+  std::vector<Seen> want;
+  for (const auto& turns : dialogues)
+    for (std::size_t k = 1; k < turns.size(); ++k) {
+      const GenerationRequest request =
+          request_by(searched, reply_prompt(byte_tokenizer(), limits, std::span(turns).first(k)));
+      const GeneratedText text = generate(trainer, {&request, 1})[0][0];
+      want.push_back({"", turns[k].substr(0, std::size_t(limits.label)),
+                      std::ssize(text.tokens) + (text.end == GenerationEnd::end_of_text)});
+      for (const std::int32_t token : text.tokens)
+        if (token < byte_tokenizer().vocabulary) want.back().text += byte_tokenizer().decode(token);
+    }
+  CHECK(seen_by(trainer, source_of(examples, 4)) == want);
+  CHECK(want != all_by_hand(trainer));
 }
 
 TEST_CASE("an encoder-decoder replies to what its encoder reads") {
