@@ -210,6 +210,20 @@ void check_file(const GenerationConfig& file, int vocabulary) {
   }
 }
 
+/// Says that a decoder begins with another token than the file says.
+void say_starts(const GenerationConfig& file, const Prompt& prompt,
+                std::vector<std::string>& notes) {
+  const auto other = std::ranges::find_if(file.starts, [&](std::int32_t id) {
+    return prompt.decoder.empty() || id != prompt.decoder[0];
+  });
+  if (other == file.starts.end()) return;
+  notes.push_back(fmt::format(
+      "decoder_start_token_id {} has no effect: {}.", *other,
+      prompt.decoder.empty()
+          ? "the model has no decoder beside an encoder"
+          : fmt::format("the recipe's decoder begins with the token {}", prompt.decoder[0])));
+}
+
 void add_others(const GenerationConfig& file, std::vector<Setting>& settings) {
   const SamplingOptions& o = file.sampling;
   const auto add = [&](std::string_view name, const nlohmann::ordered_json& value) {
@@ -274,6 +288,7 @@ Sampling sampling_by(const SamplingFlags& flags, const SamplingSettings& recipe,
   if (!found.stops.empty())
     found.settings.push_back(
         {"stop", found.stops, flags.stops.empty() ? "generation_config.json" : "flag"});
+  say_starts(file, prompt, found.notes);
   settle_minimum(said, found);
   return found;
 }

@@ -73,6 +73,9 @@ Asking::Asking(std::shared_ptr<RecipeView> recipe, const Arguments& arguments)
   flags_.seed = arguments.seed;
   generation_ = origin_.generation.is_null() ? hugging_face::generation_of(origin_.config)
                                              : origin_.generation;
+  constexpr const char* start = "decoder_start_token_id";
+  if (generation_.is_object() && !generation_.contains(start) && origin_.config.contains(start))
+    generation_[start] = origin_.config[start];
 }
 
 Asked Asking::ask(const std::string& text) const {

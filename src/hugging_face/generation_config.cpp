@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "files/json.hpp"
 #include "model/config.hpp"
@@ -23,6 +24,7 @@ class Reader {
 
   /// The value under a key, which then is set; nullptr if it is absent or null.
   const Json* take(std::string_view key) {
+    known_.emplace(key);
     const auto found = json_.find(std::string(key));
     if (found == json_.end() || found->is_null()) return nullptr;
     into_.set.emplace_back(key);
@@ -61,6 +63,9 @@ class Reader {
     return tokens;
   }
 
+  /// Says what Sinter does not have, and what it does not know.
+  void say_others();
+
  private:
   template <class Whole>
   static Whole whole_of(std::string_view key, const Json& value) try {
@@ -74,6 +79,7 @@ class Reader {
 
   const Json& json_;
   GenerationConfig& into_;
+  std::set<std::string, std::less<>> known_;
 };
 
 void read_sequences(Reader& file, GenerationConfig& into) {
@@ -132,36 +138,77 @@ void read_beams(Reader& file, const Json& json, GenerationConfig& into) {
                                                       : BeamStopping::no;
 }
 
-/// Names of what Sinter does not have, with the values by which they change nothing.
-void read_others(const Json& json, GenerationConfig& into) {
-  struct Other {
-    const char* name;
-    Json neutral;
-  };
-  const std::array<Other, 18> others{{{"num_beam_groups", 1},
-                                      {"diversity_penalty", 0},
-                                      {"force_words_ids", nullptr},
-                                      {"constraints", nullptr},
-                                      {"forced_decoder_ids", nullptr},
-                                      {"renormalize_logits", false},
-                                      {"remove_invalid_values", false},
-                                      {"token_healing", false},
-                                      {"dola_layers", nullptr},
-                                      {"penalty_alpha", 0},
-                                      {"guidance_scale", 1},
-                                      {"encoder_repetition_penalty", 1},
-                                      {"exponential_decay_length_penalty", nullptr},
-                                      {"epsilon_cutoff", 0},
-                                      {"eta_cutoff", 0},
-                                      {"top_h", nullptr},
-                                      {"max_time", nullptr},
-                                      {"watermarking_config", nullptr}}};
-  for (const auto& [name, neutral] : others) {
-    const auto found = json.find(name);
-    if (found == json.end() || found->is_null() || *found == neutral) continue;
-    into.left_out.push_back(
+/// What Sinter does not have, with the values by which it changes nothing.
+struct Other {
+  const char* name;
+  Json neutral;
+};
+const std::array<Other, 18>& others() {
+  static const std::array<Other, 18> all{{{"num_beam_groups", 1},
+                                          {"diversity_penalty", 0},
+                                          {"force_words_ids", nullptr},
+                                          {"constraints", nullptr},
+                                          {"forced_decoder_ids", nullptr},
+                                          {"renormalize_logits", false},
+                                          {"remove_invalid_values", false},
+                                          {"token_healing", false},
+                                          {"dola_layers", nullptr},
+                                          {"penalty_alpha", 0},
+                                          {"guidance_scale", 1},
+                                          {"encoder_repetition_penalty", 1},
+                                          {"exponential_decay_length_penalty", nullptr},
+                                          {"epsilon_cutoff", 0},
+                                          {"eta_cutoff", 0},
+                                          {"top_h", nullptr},
+                                          {"max_time", nullptr},
+                                          {"watermarking_config", nullptr}}};
+  return all;
+}
+/// How transformers computes and what it returns: no text hangs on these.
+constexpr std::string_view of_transformers[] = {"assistant_confidence_threshold",
+                                                "assistant_early_exit",
+                                                "assistant_ensemble_weight",
+                                                "assistant_lookbehind",
+                                                "bos_token_id",
+                                                "cache_config",
+                                                "cache_implementation",
+                                                "compile_config",
+                                                "continuous_batching_config",
+                                                "disable_compile",
+                                                "is_assistant",
+                                                "low_memory",
+                                                "max_cache_len",
+                                                "max_matching_ngram_size",
+                                                "num_assistant_tokens",
+                                                "num_assistant_tokens_schedule",
+                                                "output_attentions",
+                                                "output_hidden_states",
+                                                "output_logits",
+                                                "output_scores",
+                                                "pad_token_id",
+                                                "prefill_chunk_size",
+                                                "prompt_lookup_num_tokens",
+                                                "return_dict_in_generate",
+                                                "return_legacy_cache",
+                                                "speculation_type",
+                                                "target_lookbehind",
+                                                "transformers_version",
+                                                "use_cache",
+                                                "use_mtp"};
+
+void Reader::say_others() {
+  for (const auto& [name, neutral] : others()) {
+    known_.emplace(name);
+    const auto found = json_.find(name);
+    if (found == json_.end() || found->is_null() || *found == neutral) continue;
+    into_.left_out.push_back(
         fmt::format("{} {} has no effect: Sinter does not have it.", name, shown(*found)));
   }
+  known_.insert(std::begin(of_transformers), std::end(of_transformers));
+  for (const auto& [key, value] : json_.items())
+    if (!value.is_null() && !key.starts_with('_') && !known_.contains(key))
+      into_.left_out.push_back(fmt::format(
+          "{} of generation_config.json has no effect: Sinter does not know this key.", key));
 }
 
 }  // namespace
@@ -194,11 +241,12 @@ GenerationConfig read_generation_config(const nlohmann::ordered_json& json) {
     Reader::refuse("max_new_tokens", json["max_new_tokens"], "at least 1");
   file.whole("max_length", config.max_length);
   file.tokens("eos_token_id", config.ends);
+  file.tokens("decoder_start_token_id", config.starts);
   read_sequences(file, config);
   read_stops(file, config);
   read_mode(file, config);
   read_beams(file, json, config);
-  read_others(json, config);
+  file.say_others();
   return config;
 }
 

@@ -23,6 +23,7 @@ struct GenerationConfig {
   std::optional<std::int64_t> max_new_tokens{};            // tokens to write
   std::optional<std::int64_t> max_length{}, min_length{};  // tokens of prompt and text together
   std::vector<std::int32_t> ends{};                        // tokens that end a text
+  std::vector<std::int32_t> starts{};                      // tokens that a decoder begins with
   std::vector<std::string> stops{};                        // texts that end a text
   std::vector<std::string> set{};                          // what the file sets, by its names
   std::vector<std::string> left_out{};  // a sentence for each thing that has no effect here

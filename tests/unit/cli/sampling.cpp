@@ -254,6 +254,19 @@ TEST_CASE("a first token is forced where the decoder begins") {
   CHECK(reply.options.forced_first == std::vector<std::int32_t>{7});
 }
 
+TEST_CASE("a start of the decoder that the recipe does not have is said") {
+  const Json file{{"decoder_start_token_id", 7}};
+  const auto notes = [&](const Prompt& asked) {
+    return sampling_by({}, {}, file, asked, 100).notes;
+  };
+  CHECK(notes({.tokens = {1}, .decoder = {7}}).empty());
+  REQUIRE(notes({.tokens = {1}, .decoder = {2}}).size() == 1);
+  CHECK(notes({.tokens = {1}, .decoder = {2}})[0] ==
+        "decoder_start_token_id 7 has no effect: the recipe's decoder begins with the token 2.");
+  REQUIRE(notes(prompt).size() == 1);
+  CHECK(notes(prompt)[0].find("no decoder beside an encoder") != std::string::npos);
+}
+
 TEST_CASE("stops of flags replace those of the file") {
   const Json file{{"stop_strings", {"END"}}};
   CHECK(by({}, file).stops == std::vector<std::string>{"END"});

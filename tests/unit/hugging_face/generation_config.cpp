@@ -14,7 +14,7 @@ namespace {
 using Tokens = std::vector<std::int32_t>;
 using Words = std::vector<std::string>;
 
-GenerationConfig read(const char* text) { return read_generation_config(Json::parse(text)); }
+GenerationConfig read(const std::string& text) { return read_generation_config(Json::parse(text)); }
 
 }  // namespace
 
@@ -117,6 +117,52 @@ TEST_CASE("what would choose other tokens, and is not there, is said") {
     const std::string key = Json::parse(text).begin().key();
     CHECK(left_out[0].starts_with(key + " "));
   }
+}
+
+TEST_CASE("a key that nobody knows is said") {
+  CHECK(
+      read(R"({"temperatur": 0.5, "_commit_hash": "ab", "top_p": 0.9, "mirostat": null})")
+          .left_out ==
+      Words{"temperatur of generation_config.json has no effect: Sinter does not know this key."});
+  // The keys of transformers 5.24 that say how it computes, and not what.
+  for (const char* key : {"assistant_confidence_threshold",
+                          "assistant_early_exit",
+                          "assistant_ensemble_weight",
+                          "assistant_lookbehind",
+                          "bos_token_id",
+                          "cache_config",
+                          "cache_implementation",
+                          "compile_config",
+                          "continuous_batching_config",
+                          "disable_compile",
+                          "is_assistant",
+                          "low_memory",
+                          "max_cache_len",
+                          "max_matching_ngram_size",
+                          "num_assistant_tokens",
+                          "num_assistant_tokens_schedule",
+                          "output_attentions",
+                          "output_hidden_states",
+                          "output_logits",
+                          "output_scores",
+                          "pad_token_id",
+                          "prefill_chunk_size",
+                          "prompt_lookup_num_tokens",
+                          "return_dict_in_generate",
+                          "speculation_type",
+                          "target_lookbehind",
+                          "transformers_version",
+                          "use_cache",
+                          "use_mtp"}) {
+    CAPTURE(key);
+    CHECK(read(R"({")" + std::string(key) + R"(": 3})").left_out.empty());
+  }
+}
+
+TEST_CASE("the tokens that a decoder begins with are read") {
+  CHECK(read(R"({"decoder_start_token_id": 4})").starts == Tokens{4});
+  CHECK(read(R"({"decoder_start_token_id": [4, 4]})").starts == Tokens{4, 4});
+  CHECK(read(R"({"decoder_start_token_id": null})").starts.empty());
 }
 
 TEST_CASE("values of another type are refused with their key") {
