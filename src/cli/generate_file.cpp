@@ -20,8 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view form = R"(Each line must be {"prompt": "a text"}.)";
 /// What an answer says, so that a line cannot.
-constexpr std::string_view answered[] = {"text",  "tokens",    "finish_reason",     "stop",
-                                         "score", "token_ids", "log_probabilities", "results"};
+constexpr std::string_view answered[] = {
+    "text",  "tokens",    "finish_reason",     "stop",   "stop_token_id",
+    "score", "token_ids", "log_probabilities", "results"};
 
 /// Returns the prompt of a line.
 /// throws    Error that says why it has none

@@ -131,6 +131,7 @@ Json json_of(const GeneratedText& result, const Asked& asked, const Tokenizer& t
             {"tokens", result.tokens.size()},
             {"finish_reason", reason_of(result.end)}};
   if (!writing.stop().empty()) json["stop"] = writing.stop();
+  if (result.end_token >= 0) json["stop_token_id"] = result.end_token;
   json["score"] = result.score;
   json["token_ids"] = result.tokens;
   json["log_probabilities"] = result.log_probabilities;

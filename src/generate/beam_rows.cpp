@@ -98,7 +98,8 @@ class BeamRows final : public RequestRows {
           {{text.tokens.begin() + std::ptrdiff_t(prompt_), text.tokens.end() - has_end},
            std::move(text.log_probabilities),
            text.score,
-           text.end});
+           text.end,
+           has_end ? text.tokens.back() : -1});
     }
     return results;
   }

@@ -35,6 +35,7 @@ class IndependentRows final : public RequestRows {
       const std::int32_t token = choose(text, batch.logits(row));
       if (begun_.is_end(token)) {
         end(text, GenerationEnd::end_of_text);
+        text.end_token = token;
         continue;
       }
       text.tokens.push_back(token);
@@ -63,7 +64,8 @@ class IndependentRows final : public RequestRows {
       results.push_back({{text.tokens.begin() + std::ptrdiff_t(prompt_), text.tokens.end()},
                          std::move(text.log_probabilities),
                          score,
-                         text.end});
+                         text.end,
+                         text.end_token});
     }
     return results;
   }
@@ -75,6 +77,7 @@ class IndependentRows final : public RequestRows {
     std::vector<double> log_probabilities{};
     int row = 0;  // among the request's; -1 if the text has ended
     GenerationEnd end = GenerationEnd::cancelled;
+    std::int32_t end_token = -1;
   };
 
   /// Draws the next token of a text, and notes its probability.

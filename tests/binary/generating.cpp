@@ -202,4 +202,20 @@ TEST_CASE("an end of text that cannot come is named") {
   CHECK(!written["settings"].contains("eos_token_id"));
 }
 
+TEST_CASE("the token that ended a text is named") {
+  Scratch scratch;
+  const std::string folder = scratch / "replies";
+  fine({"export", "--out", folder}, SINTER_REPLIES);
+  Json ends;
+  for (int id = 0; id < 258; ++id) ends.push_back(id);
+  write(folder + "/generation_config.json", Json{{"eos_token_id", ends}}.dump());
+  const Words words{"generate", "--weights", folder, "--prompt", "a", "--seed", "5", "--json"};
+  const Json ended = fine(words, SINTER_REPLIES).json();
+  CHECK(ended["tokens"] == 0);
+  CHECK(ended["finish_reason"] == "stop");
+  const Json on = fine(words + Words{"--ignore-eos"}, SINTER_REPLIES).json();
+  CHECK(ended["stop_token_id"] == on["token_ids"][0]);
+  CHECK(!on.contains("stop_token_id"));
+}
+
 }  // namespace sinter::detail::testing::generating_tests

@@ -43,6 +43,7 @@ struct GeneratedText {
   /// transformers' sequences_scores; else the sum of log_probabilities.
   double score = 0;
   GenerationEnd end = GenerationEnd::length;  ///< why the text ended
+  std::int32_t end_token = -1;                ///< the token that ended it; -1 if none did
 };
 
 /// A token as it is written.

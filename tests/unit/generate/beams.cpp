@@ -42,6 +42,7 @@ TEST_CASE("two beams find what the likeliest token at each place misses") {
   REQUIRE(texts.size() == 2);
   CHECK(texts[0].tokens == Tokens{1});
   CHECK(texts[0].end == GenerationEnd::end_of_text);
+  CHECK(texts[0].end_token == 2);
   CHECK(texts[0].score == doctest::Approx(std::log(.36)));
   CHECK(texts[1].tokens == Tokens{0, 1});
   CHECK(texts[1].score == doctest::Approx(std::log(.216)));

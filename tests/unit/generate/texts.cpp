@@ -84,6 +84,7 @@ TEST_CASE("a log-probability is the model's, before all rules, and the score is 
                                         .top_p = .9}}};
   const GeneratedText text = written(requests, 1)[0][0];
   REQUIRE(text.end == GenerationEnd::end_of_text);
+  CHECK(text.end_token == 3);
   REQUIRE(text.log_probabilities.size() == text.tokens.size() + 1);
   Tokens all{1, 2};
   double sum = 0;
@@ -121,6 +122,7 @@ TEST_CASE("a text stops where the request's function says so") {
   const GeneratedText text = written({request}, 1)[0][0];
   CHECK(text.tokens == Tokens(whole.begin(), whole.begin() + 4));
   CHECK(text.end == GenerationEnd::stopped);
+  CHECK(text.end_token == -1);
 }
 
 TEST_CASE("hooks get each token in order, and results in the order of requests") {
