@@ -251,7 +251,8 @@ std::string Sampling::text() const {
 }
 
 Sampling sampling_by(const SamplingFlags& flags, const SamplingSettings& recipe,
-                     const nlohmann::ordered_json& json, const Prompt& prompt, int vocabulary) {
+                     const nlohmann::ordered_json& json, const Prompt& prompt, int vocabulary,
+                     const Room& room) {
   GenerationConfig file = hugging_face::read_generation_config(json);
   check_file(file, vocabulary);
   Sampling found;
@@ -274,6 +275,10 @@ Sampling sampling_by(const SamplingFlags& flags, const SamplingSettings& recipe,
   Joined joined(said, file, found);
   found.tokens = file.max_new_tokens.value_or(0);
   joined.set("tokens", &SamplingSettings::tokens, "max_new_tokens", found.tokens, default_tokens);
+  if (found.tokens > room.tokens) {
+    found.tokens = room.tokens;
+    found.settings.back() = {"tokens", found.tokens, std::string(room.from)};
+  }
   SamplingOptions absent;
   absent.temperature = takes_best ? 0 : default_temperature;
   for_each_setting([&](const auto& row) {

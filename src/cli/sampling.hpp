@@ -2,9 +2,11 @@
 // How `generate` chooses tokens, and who says so: a flag, the recipe, the model's file, or Sinter.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sinter/batch/sampling_settings.hpp"
@@ -21,7 +23,7 @@ struct SamplingFlags {
 };
 
 /// A setting, and where it came from: "flag", "recipe", "generation_config.json" or "default"; of an end of
-/// text also "config.json" or "the tokenizer".
+/// text also "config.json" or "the tokenizer", and of lowered tokens what Room::from says.
 struct Setting {
   std::string name;
   nlohmann::ordered_json value;
@@ -43,11 +45,18 @@ struct Sampling {
   std::string text() const;
 };
 
+/// How long a text may be at most, whatever is asked for.
+struct Room {
+  std::int64_t tokens = std::numeric_limits<std::int64_t>::max();
+  std::string_view from{};  // what bounds it, as the origin of a setting
+};
+
 /// Joins flags, what the recipe says, the model's generation_config.json and Sinter's defaults; the first
 /// that says something counts. `vocabulary`: number of the model's tokens.
 /// throws    UsageError if flags contradict each other; FileError if the file cannot be understood,
 ///           or has what cannot be
 Sampling sampling_by(const SamplingFlags& flags, const SamplingSettings& recipe,
-                     const nlohmann::ordered_json& file, const Prompt& prompt, int vocabulary);
+                     const nlohmann::ordered_json& file, const Prompt& prompt, int vocabulary,
+                     const Room& room = {});
 
 }  // namespace sinter::detail::cli

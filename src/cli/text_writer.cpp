@@ -13,8 +13,6 @@
 namespace sinter::detail::cli {
 namespace {
 
-constexpr int rows_without_caches = 8;
-
 /// Says what memory a generator has.
 std::string planned_memory(GeneratorCore& generator) {
   const PlanView& plan = generator.plan();
@@ -47,6 +45,8 @@ TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) :
     if (a.rows) generator_->limit_rows(*a.rows);
     if (!a.quiet) note_lines(planned_memory(*generator_));
   } else {
+    trainer_.emplace(recipe, settings);
+    said = load_weights_of(*trainer_, a);
     const bool plans = std::ranges::find(recipe->options, slot::generation::name, &Option::slot) !=
                        recipe->options.end();
     if (!a.quiet)

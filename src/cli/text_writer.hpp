@@ -17,6 +17,9 @@ class GeneratorCore;
 
 namespace sinter::detail::cli {
 
+/// Texts that are written at once where each is read anew for each token.
+inline constexpr int rows_without_caches = 8;
+
 /// The view of a recipe that continues texts; `quantizes` as --quantize says, or else as the recipe does.
 /// requires  the recipe has one, or quantizes is true
 /// throws    UsageError if int8 is asked for, and the recipe does not plan it

@@ -10,6 +10,7 @@
 #include "cli/tokenizer.hpp"
 #include "generate/prompts.hpp"
 #include "hugging_face/export_files.hpp"
+#include "sinter/batch/generation.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -86,12 +87,12 @@ Asked Asking::ask(const std::string& text) const {
         "The prompt is empty, and the model's tokenizer puts no token before a text, so there is "
         "nothing to continue. Give a prompt of at least one token, such as --prompt 'The '.");
   EndsSaid ends = set_ends(request.prompt, *recipe_, arguments_, origin_);
-  asked.sampling = sampling_by(flags_, recipe_->sampling, generation_, request.prompt, plan_.vocabulary);
+  asked.sampling = sampling_by(flags_, recipe_->sampling, generation_, request.prompt,
+                               plan_.vocabulary, room_for(request.prompt));
+  add_memory(asked.sampling.settings);
   std::ranges::move(ends.settings, std::back_inserter(asked.sampling.settings));
   std::ranges::move(ends.notes, std::back_inserter(asked.sampling.notes));
   request.tokens = asked.sampling.tokens;
-  if (request.prompt.reply > 0)
-    request.tokens = std::min<std::int64_t>(request.tokens, request.prompt.reply);
   request.results = asked.sampling.results;
   request.sampling = asked.sampling.options;
   request.beams = asked.sampling.beams;
@@ -102,6 +103,32 @@ Asked Asking::ask(const std::string& text) const {
       return !writing.stop().empty();
     };
   return asked;
+}
+
+Room Asking::room_for(const Prompt& prompt) const {
+  Room room;
+  room.tokens = tokens_written(plan_, prompt, room.tokens);
+  room.from = "the decoder's context";
+  if (prompt.reply > 0 && prompt.reply < room.tokens)
+    room = {prompt.reply, "the longest reply that is learnt"};
+  return room;
+}
+
+void Asking::add_memory(std::vector<Setting>& settings) const {
+  const auto has = [&](std::string_view slot) {
+    return std::ranges::find(recipe_->options, slot, &Option::slot) != recipe_->options.end();
+  };
+  const bool caches = bool(recipe_->generation);
+  settings.push_back({"rows",
+                      arguments_.rows.value_or(caches ? plan_.max_texts : rows_without_caches),
+                      arguments_.rows                         ? "flag"
+                      : caches && has(slot::generation::name) ? "recipe"
+                                                              : "default"});
+  const bool quantizes = arguments_.quantizes.value_or(recipe_->plain_generation != nullptr);
+  settings.push_back({"quantize", quantizes ? "int8" : "none",
+                      arguments_.quantizes        ? "flag"
+                      : recipe_->plain_generation ? "recipe"
+                                                  : "default"});
 }
 
 void Asking::check(const GenerationRequest& request) const {

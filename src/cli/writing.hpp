@@ -62,6 +62,10 @@ class Asking {
   std::string cut_text(const Prompt& prompt) const;
 
  private:
+  Room room_for(const Prompt& prompt) const;
+  /// Adds how many texts are written at once, and how the weights are stored.
+  void add_memory(std::vector<Setting>& settings) const;
+
   std::shared_ptr<RecipeView> recipe_;
   const PlanView& plan_;  // of what writes
   const Arguments& arguments_;

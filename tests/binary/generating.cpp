@@ -50,7 +50,10 @@ TEST_CASE("each line of a file is answered as --prompt is, in order, with its ot
     CHECK(answer["tokens"] == 12);
     CHECK(answer["token_ids"].size() == 12);
     CHECK(answer["finish_reason"] == "length");
+    CHECK(alone["settings"]["rows"] == Json{{"value", 8}, {"from", "default"}});
+    CHECK(alone["settings"]["quantize"] == Json{{"value", "none"}, {"from", "default"}});
   }
+  CHECK(fine(greedy + Words{"--file", file, "--rows", "2"}).says(", rows 2 (flag)"));
   // Draws are by line, whatever stands beside; the first line has those of --prompt.
   const Words drawn = words + Words{"--temperature", "1", "--seed", "3", "--quiet"};
   const std::vector<Json> one = lines_of(fine(drawn + Words{"--file", file, "--rows", "1"}).out),

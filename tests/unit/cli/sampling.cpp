@@ -254,6 +254,16 @@ TEST_CASE("a first token is forced where the decoder begins") {
   CHECK(reply.options.forced_first == std::vector<std::int32_t>{7});
 }
 
+TEST_CASE("a text that has less room than is asked for says what bounds it") {
+  const Sampling found = sampling_by({{.min_tokens = 3}}, {}, {}, prompt, 100, {10, "a bound"});
+  CHECK(found.tokens == 10);
+  CHECK(origin_of(found, "tokens") == "a bound");
+  CHECK(found.text().starts_with("tokens 10 (a bound), temperature"));
+  CHECK(sampling_by({{.tokens = 9}}, {}, {}, prompt, 100, {10, "a bound"}).tokens == 9);
+  CHECK_THROWS_WITH_AS(sampling_by({{.min_tokens = 11}}, {}, {}, prompt, 100, {10, "a bound"}),
+                       doctest::Contains("at least 11 tokens and of at most 10"), UsageError);
+}
+
 TEST_CASE("a start of the decoder that the recipe does not have is said") {
   const Json file{{"decoder_start_token_id", 7}};
   const auto notes = [&](const Prompt& asked) {
