@@ -55,6 +55,8 @@ using OfPairs = Pairs<Seq2Seq<{.encoder_layers = 1,
                                .dropout = 0}>,
                       Fp64>;
 
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
 /// A trainer, and a generator with its weights.
 template <class R>
 struct Both {
@@ -301,6 +303,39 @@ TEST_CASE("what is planned follows the context of Generation") {
   CHECK(Trainer<Seen<64>>().plan().context == 40);
 }
 
+TEST_CASE("what a decoder reads of the other side is computed once a prompt") {
+  using Pairs = OfPairs<Positions::learned>;
+  Both<Pairs> both, other;
+  const Prompt prompt{.tokens = random_text(20, 1), .decoder = random_text(3, 2)};
+  const auto logits = [](Both<Pairs>& of, int row) {
+    const std::span<float> found = of.generator.logits(row);
+    return std::vector<float>(found.begin(), found.end());
+  };
+  both.generator.add(prompt);
+  other.generator.add(prompt);
+  CHECK(logits(both, 0) == logits(other, 0));
+  // From here on the encoder, and the keys and values that are made of what it gives, are others.
+  int altered = 0;
+  for (const Parameter& p : other.trainer.parameters()) {
+    const bool keys = has(p.name, "encoder_attn.k_proj") || has(p.name, "encoder_attn.v_proj");
+    if (!keys && !has(p.name, "encoder.")) continue;
+    Numbers values = other.trainer.parameter(p.name);
+    for (double& value : values) value = 1 - value;
+    other.generator.weights().set_parameter(p.name, values);
+    ++altered;
+  }
+  CHECK(altered > 8);
+  const int parent = 0;
+  for (std::int32_t token = 1; token < 20; ++token) {
+    both.generator.extend({&parent, 1}, {&token, 1});
+    other.generator.extend({&parent, 1}, {&token, 1});
+    CHECK(logits(both, 0) == logits(other, 0));
+  }
+  both.generator.add(prompt);
+  other.generator.add(prompt);
+  CHECK(logits(both, 1) != logits(other, 1));
+}
+
 template <class F>
 std::string refusal(const F& call) {
   try {
@@ -310,7 +345,6 @@ std::string refusal(const F& call) {
     return error.what();
   }
 }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 TEST_CASE("what cannot be continued is refused, and texts stay") {
   Both<OfLlama> both;
