@@ -27,7 +27,7 @@ class CommandLine : public CLI::App {
     option_defaults()->always_capture_default();
     add_count("--threads", threads, "Of ours and of peers");
     add_option("--json", json, "File for the table as JSON");
-    add_option("--svg", svg, "File for the table as a picture, which gnuplot draws");
+    add_option("--svg", svg, "File for the table as a picture");
   }
 
   CLI::Option* add_count(const std::string& flag, int& variable, const std::string& what) {

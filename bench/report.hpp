@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "bars.hpp"
 #include "command_line.hpp"
 #include "hardware/cpu/processor.hpp"
 
@@ -54,10 +55,24 @@ inline std::string first_line(const char* command) {
   return text;
 }
 
+/// The system, and its number of processors.
+inline std::string machine_text() {
+  utsname name{};
+  uname(&name);
+  return std::string(name.sysname) + " " + name.machine + ", " +
+         std::to_string(std::thread::hardware_concurrency()) + " processors";
+}
+inline void print_machine(const CommandLine& line) {
+  std::printf("machine: %s, %s\nthreads: %d\ncommand: %s\n\n", machine_text().c_str(),
+              processor_text().c_str(), line.threads, line.typed().c_str());
+}
+/// The commit of the folder in which the bench runs.
+inline std::string commit_text() { return first_line("git rev-parse --short HEAD 2>/dev/null"); }
+
 /// Prints the machine, the command and the table. Where flags ask for files, it writes them to a
 /// file, too, and a picture to another.
 class Report {
-  std::string machine, command, json_file, svg_file, compared;
+  std::string command, json_file, svg_file, compared;
   int threads;
   std::vector<Row> all;
   std::vector<std::pair<std::string, std::string>> refused;
@@ -70,12 +85,7 @@ class Report {
         svg_file(line.svg),
         compared(std::move(compared_)),
         threads(line.threads) {
-    utsname name{};
-    uname(&name);
-    machine = std::string(name.sysname) + " " + name.machine + ", " +
-              std::to_string(std::thread::hardware_concurrency()) + " processors";
-    std::printf("machine: %s, %s\nthreads: %d\ncommand: %s\n\n", machine.c_str(),
-                processor_text().c_str(), threads, command.c_str());
+    print_machine(line);
   }
 
   /// Prints rows, and keeps them for the files.
@@ -116,9 +126,9 @@ class Report {
   }
   bool write_json(const std::vector<Row>& rows) const {
     nlohmann::ordered_json out{
-        {"machine", machine}, {"cpu", processor_text()},
-        {"threads", threads}, {"commit", first_line("git rev-parse --short HEAD 2>/dev/null")},
-        {"command", command}, {"rows", nlohmann::ordered_json::array()}};
+        {"machine", machine_text()}, {"cpu", processor_text()},
+        {"threads", threads},        {"commit", commit_text()},
+        {"command", command},        {"rows", nlohmann::ordered_json::array()}};
     for (const Row& r : rows) {
       nlohmann::ordered_json row{{"row", r.row},
                                  {"ours", r.ours},
@@ -137,27 +147,11 @@ class Report {
     if (!file.flush()) std::fprintf(stderr, "error: cannot write %s\n", json_file.c_str());
     return bool(file);
   }
-  /// Lets gnuplot draw bars of the ratios.
   bool write_svg(const std::vector<Row>& rows) const {
-    FILE* plot = popen("gnuplot", "w");
-    if (!plot) return false;
-    std::fprintf(plot,
-                 "set terminal svg size 1000,%d\nset output '%s'\nset title 'peer / ours'\n"
-                 "set style fill solid 0.7\nset xrange [0:*]\nset yrange [-1:%d]\n"
-                 "set ytics ('' 0)\nset key off\nset lmargin 70\nset grid x\n$rows << EOD\n",
-                 int(60 + 24 * rows.size()), svg_file.c_str(), int(rows.size()));
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      if (rows[k].valid)
-        std::fprintf(plot, "%d %.4f \"%s, %s\"\n", int(rows.size() - 1 - k), rows[k].ratio(),
-                     rows[k].row.c_str(), rows[k].peer_name.c_str());
-    std::fprintf(plot,
-                 "EOD\nplot $rows using (0):1:(0):2:($1-0.4):($1+0.4):ytic(3) with boxxyerror\n");
-    bool drawn = pclose(plot) == 0;
-    if (!drawn)
-      std::fprintf(stderr,
-                   "error: gnuplot could not draw %s. Is it there? apt-get install gnuplot-nox\n",
-                   svg_file.c_str());
-    return drawn;
+    std::vector<Bar> bars;
+    for (const Row& r : rows)
+      if (r.valid) bars.push_back({r.row + ", " + r.peer_name, r.ratio()});
+    return write_bars(svg_file, "peer / ours", bars);
   }
 };
 
