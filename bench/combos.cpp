@@ -7,10 +7,6 @@
 //                         [--svg FILE]
 // --only runs the combinations whose names have all of the WORDS, joined by commas, such as
 // Bf16,Checkpoint.
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <boost/hana/cartesian_product.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
@@ -18,10 +14,10 @@
 #include <boost/hana/unpack.hpp>
 #include <chrono>
 #include <cmath>
-#include <optional>
 #include <sinter/sinter.hpp>
 #include <sstream>
 
+#include "own_process.hpp"
 #include "report.hpp"
 #include "text.hpp"
 #include "tune/why_not.hpp"
@@ -56,7 +52,6 @@ struct Run {
 struct Measured {
   double milliseconds = 0, loss = 0;
   std::int64_t planned = 0, state = 0;
-  double peak_mib = 0;
 };
 
 Measured train(std::shared_ptr<RecipeView> view, const Run& run) {
@@ -83,32 +78,6 @@ Measured train(std::shared_ptr<RecipeView> view, const Run& run) {
   m.milliseconds = bench::median(times);
   m.loss = sum;
   return m;
-}
-
-/// Measures in a process of its own. Returns nothing if that failed.
-std::optional<Measured> measure(std::shared_ptr<RecipeView> (*view)(), const Run& run) {
-  int ends[2];
-  if (pipe(ends) != 0) return {};
-  pid_t child = fork();
-  if (child == 0) {
-    try {
-      Measured m = train(view(), run);
-      bool written = write(ends[1], &m, sizeof m) == sizeof m;
-      _exit(written ? 0 : 1);
-    } catch (const std::exception& e) {
-      std::fprintf(stderr, "error: %s\n", e.what());
-      _exit(1);
-    }
-  }
-  close(ends[1]);
-  Measured m;
-  bool whole = read(ends[0], &m, sizeof m) == sizeof m;
-  close(ends[0]);
-  int status = 0;
-  rusage usage{};
-  wait4(child, &status, 0, &usage);
-  m.peak_mib = double(usage.ru_maxrss) / 1024;
-  return whole && status == 0 ? std::optional(m) : std::nullopt;
 }
 
 struct Combination {
@@ -158,7 +127,7 @@ int run_bench(int argc, char** argv) {
   line.read(argc, argv);
   const Run run{line.threads, steps, bench::read_text(file)};
   bench::Report report(line);
-  std::vector<std::pair<Measured, std::string>> done;
+  std::vector<std::pair<bench::Alone<Measured>, std::string>> done;
   std::vector<std::pair<std::string, std::string>> refused;
   std::vector<Combination> list = all_combinations();  // the first is Fp32, AdamW, KeepAll
   std::erase_if(list, [&, first = list.front().name](const Combination& c) {
@@ -167,21 +136,22 @@ int run_bench(int argc, char** argv) {
   for (const Combination& c : list) {
     if (!c.view) {
       refused.emplace_back(c.name, c.reason);
-    } else if (std::optional<Measured> m = measure(c.view, run)) {
+    } else if (const auto m = bench::measure_alone([&] { return train(c.view(), run); })) {
       done.emplace_back(*m, c.name);
     } else {
       std::fprintf(stderr, "left out: %s\n", c.name.c_str());
     }
   }
   if (done.empty()) return 1;
-  const Measured plain = done.front().first;
-  std::ranges::sort(done, {}, [](const auto& d) { return d.first.planned; });
+  const Measured plain = done.front().first.found;
+  std::ranges::sort(done, {}, [](const auto& d) { return d.first.found.planned; });
   std::vector<bench::Row> rows;
-  for (const auto& [m, name] : done) {
+  for (const auto& [alone, name] : done) {
+    const auto& [m, peak_mib] = alone;
     char note[120];
     std::snprintf(note, sizeof note,
                   "planned %.2f MiB, process %.0f MiB, state %.2f MiB, loss %.3f",
-                  double(m.planned) / (1 << 20), m.peak_mib, double(m.state) / (1 << 20), m.loss);
+                  double(m.planned) / (1 << 20), peak_mib, double(m.state) / (1 << 20), m.loss);
     rows.push_back({name,
                     m.milliseconds,
                     plain.milliseconds,
@@ -191,7 +161,7 @@ int run_bench(int argc, char** argv) {
                     std::isfinite(m.loss),
                     note,
                     {{"planned_bytes", double(m.planned)},
-                     {"process_mib", m.peak_mib},
+                     {"process_mib", peak_mib},
                      {"state_bytes", double(m.state)},
                      {"loss", m.loss}}});
   }
