@@ -2,12 +2,12 @@
 // Models of Hugging Face's classes on real sentences and dialogues, beside those classes themselves.
 #pragma once
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 
 #include "contest.hpp"
 #include "recipes.hpp"
+#include "transformers_job.hpp"
 
 namespace sinter::detail::bench {
 
@@ -157,28 +157,15 @@ inline Rows rows_of(const HostBatch& batch) {
 inline void write_job(const TrainerCore& trainer, const Subject& subject,
                       const std::vector<HostBatch>& batches, const Settings& settings,
                       const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder);
   trainer.export_to(folder / "weights");
-  std::ofstream(folder / "job.json") << nlohmann::json{{"class", subject.model},
-                                                       {"axes", subject.axes},
-                                                       {"lr", lr},
-                                                       {"beta2", beta2},
-                                                       {"max_norm", max_norm},
-                                                       {"weight_decay", weight_decay},
-                                                       {"steps", 1},
-                                                       {"sequences", batches.at(0).sequences()},
-                                                       {"threads", settings.threads}};
-  for (std::size_t k = 0; k < subject.axes.size(); ++k) {
-    const std::string number = std::to_string(k);
-    std::ofstream ids(folder / ("ids" + number + ".bin"), std::ios::binary),
-        lengths(folder / ("lengths" + number + ".bin"), std::ios::binary);
-    for (const HostBatch& batch : batches) {
-      append(ids, batch.ids[k]);
-      append(lengths, subject.axes[k] < token_axes
-                          ? lengths_of(batch.starts_of(subject.axes[k]))
-                          : std::vector<std::int32_t>(std::size_t(batch.sequences()), 1));
-    }
-  }
+  write_job(folder, subject.axes, batches,
+            {{"class", subject.model},
+             {"lr", lr},
+             {"beta2", beta2},
+             {"max_norm", max_norm},
+             {"weight_decay", weight_decay},
+             {"steps", 1},
+             {"threads", settings.threads}});
 }
 
 /// Rounds of ours beside those of a peer, over the same batches; round(batch) takes one of ours and

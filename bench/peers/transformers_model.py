@@ -4,8 +4,8 @@ python3 transformers_model.py train|predict FOLDER.
 
 FOLDER holds job.json, weights/ and for each input of ours, as int32, idsN.bin (of all sequences, one
 after the other) and lengthsN.bin (of all sequences): tokens and a class for each sequence, or those
-of texts, what decoders read, and what they predict (-1: nothing). Batches are padded to their longest
-before the first step. `predict` is compiled, and gives the mean of the logits' magnitudes as its
+of texts, what decoders read, and what they predict (-1: nothing). Batches are padded to their longest,
+rounded up to job.json's "multiple" if it has one, before the first step. `predict` is compiled, and gives the mean of the logits' magnitudes as its
 loss.
 """
 
@@ -31,15 +31,17 @@ replies = len(parts) == 3
 
 
 def padded(some, fill=0):
-    return torch.nn.utils.rnn.pad_sequence(some, True, fill)
+    together = torch.nn.utils.rnn.pad_sequence(some, True, fill)
+    return torch.nn.functional.pad(together, (0, -together.shape[1] % job.get("multiple", 1)), value=fill)
 
 
 def batch(first):
     some = [part[first : first + job["sequences"]] for part in parts]
     inputs = {"input_ids": padded(some[0])}
     ends = torch.tensor([len(one) for one in some[0]])
-    if ends.min() < ends.max():  # else no mask is the faster way
-        inputs["attention_mask"] = (torch.arange(ends.max()) < ends[:, None]).long()
+    width = inputs["input_ids"].shape[1]
+    if ends.min() < width:  # else no mask is the faster way
+        inputs["attention_mask"] = (torch.arange(width) < ends[:, None]).long()
     if replies:
         inputs["decoder_input_ids"] = padded(some[1])
         labels = padded(some[2], -100)
