@@ -6,6 +6,7 @@
 // tutorial lacks.
 //   ./sinter bench ladder --data FILE [--examples N] [--held-out N] [--rounds N] [--threads N]
 //                         [--json FILE] [--svg FILE] [--peers PYTHON|new]
+//                         [--only NAME]
 // FILE has dialogues as JSON lines, as DialoguePairs reads them; tokens are those of a tokenizer that
 // is trained on it. With --json the runs are kept, and the same command goes on where one was stopped;
 // it is an error if the file is of other settings. Several --rounds are taken in turns, and the table
@@ -13,7 +14,8 @@
 // of all threads. Batches are read by the step's own thread up to "background preprocessing". The
 // baseline's evaluation writes replies greedily, of 32 tokens at most. With --peers, PyTorch eager
 // takes the baseline's training steps, with the same weights and examples; if its last loss differs by
-// more than 1e-2, its row is not "valid" in JSON, and standard error says so.
+// more than 1e-2, its row is not "valid" in JSON, and standard error says so. --only takes what
+// has NAME in its name, such as packed; a NAME that is in none lists them.
 #include "contest.hpp"
 #include "ladder_table.hpp"
 #include "own_process.hpp"
@@ -87,18 +89,31 @@ bool take_runs(ladder::Table& table, const ladder::Examples& examples, const Set
   bool all = true;
   for (int round = 1; round <= settings.rounds; ++round) {
     for (const ladder::Training& training : ladder::trainings)
-      all &= add(table, training.name, round, [&] {
+      all &= !settings.wants(training.name) || add(table, training.name, round, [&] {
         const auto run =
             bench::measure_alone([&] { return ladder::run(training, examples, settings.threads); });
         if (!run)
           throw Error(std::string(training.name) + "; its message is above, if it has one.");
         return json_of(training, run->found);
       });
-    if (!settings.python.empty())
+    if (!settings.python.empty() && settings.wants(ladder::peer_name))
       all &= add(table, ladder::peer_name, round,
                  [&] { return json_of(run_peer(examples, settings)); });
   }
   return all;
+}
+
+/// throws    Error that lists all names if --only leaves none
+void require_something(const Settings& settings) {
+  std::string names = ladder::peer_name;
+  bool any = settings.wants(names);
+  for (const ladder::Training& training : ladder::trainings) {
+    any |= settings.wants(training.name);
+    names += std::string("; ") + training.name;
+  }
+  if (!any)
+    throw Error("--only is '" + settings.only + "', which is in none of these names: " + names +
+                ".");
 }
 
 int run_bench(int argc, char** argv) {
@@ -115,6 +130,7 @@ int run_bench(int argc, char** argv) {
   if (examples % ladder::batch)
     throw Error("--examples is " + std::to_string(examples) +
                 ". Give a multiple of 64, so that all batches of the baseline are full.");
+  require_something(settings);
   if (held_out == 0) held_out = examples / 16;
   bench::print_machine(settings);
   const ladder::Json about{{"program", hash_of_file(settings.self)},

@@ -89,7 +89,7 @@ inline const std::vector<Training> trainings{
      of<Larger, Whole<32>, Bf16, Ddp<{.ranks = ranks}>>,
      {{"2 ranks; the tutorial: 4 GPUs", 9.54, 9.19}},
      1},
-    {"packed", of<Packed, Of16>, {{"beyond: packed, fp32"}}, 1},
+    {"packed fp32", of<Packed, Of16>, {{"beyond: packed, fp32"}}, 1},
     {"packed tf32", of<Packed, Of16, Tf32>, {{"beyond: packed, matrix units for fp32 (Tf32)"}}, 1},
     {"packed bf16", of<Packed, Of16, Bf16>, {{"beyond: packed, half precision"}}, 1},
     {"packed bf16 lengths",

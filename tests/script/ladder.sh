@@ -18,6 +18,8 @@ expect 1 climb --examples 256
 says 'has 240 examples, too few for 256 to train on and 8 held out of other'
 expect 1 climb --examples 200
 says '--examples is 200. Give a multiple of 64'
+expect 1 climb --only wide
+says "--only is 'wide', which is in none of these names"
 echo '{"turns": 1}' >"$scratch/bad.jsonl"
 expect 1 "$ladder" --data "$scratch/bad.jsonl"
 says 'bad.jsonl, line 1: '
@@ -42,7 +44,7 @@ rows = {row["rung"]: row for row in table["rows"]}
 assert len(runs) == len(table["runs"]) == 12 and len(rows) == len(table["rows"]) == 14, (len(runs), len(rows))
 
 # The same examples and weights: padding changes no loss, and the tokens predicted are equal.
-plain, packed = runs["padded"], runs["packed"]
+plain, packed = runs["padded"], runs["packed fp32"]
 assert abs(plain["first_loss"] - packed["first_loss"]) < 1e-4, (plain, packed)
 assert abs(plain["last_loss"] - packed["last_loss"]) < 1e-3, (plain, packed)
 whole = [run for name, run in runs.items() if "steps" in run and name != "packed bf16 lengths"]
@@ -68,7 +70,9 @@ table["runs"] = [run for run in table["runs"] if run["training"] != "dynamic"]
 json.dump(table, open(sys.argv[1], "w"))
 PYTHON
 
-expect 0 climb --examples 128
+expect 0 climb --examples 128 --only padded
+is_silent_about 'round 1:'
+expect 0 climb --examples 128 --only dynamic
 says 'round 1: dynamic'
 is_silent_about 'round 1: padded'
 expect 0 climb --examples 128
