@@ -20,9 +20,14 @@ struct Bar {
 /// says on standard error if it is not.
 inline bool write_bars(const std::string& path, const std::string& title,
                        const std::vector<Bar>& bars) {
-  constexpr int width = 1000, left = 480, right = 60, top = 40, height = 24;
+  constexpr int longest = 450, right = 60, top = 40, height = 24, letter = 8;  // in pixels
   double largest = 0;
-  for (const Bar& bar : bars) largest = std::max(largest, bar.value);
+  std::size_t letters = 0;
+  for (const Bar& bar : bars) {
+    largest = std::max(largest, bar.value);
+    letters = std::max(letters, bar.name.size());
+  }
+  const int left = letter * int(letters + 1), width = left + longest + right;
   std::ofstream file(path);
   char text[256];
   std::snprintf(text, sizeof text,
@@ -33,7 +38,7 @@ inline bool write_bars(const std::string& path, const std::string& title,
        << "\" y=\"24\" font-weight=\"bold\">" << report::escaped(title) << "</text>\n";
   for (std::size_t k = 0; k < bars.size(); ++k) {
     const int y = top + height * int(k);
-    const double length = largest > 0 ? bars[k].value / largest * (width - left - right) : 0;
+    const double length = largest > 0 ? bars[k].value / largest * longest : 0;
     std::snprintf(text, sizeof text, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", left - 8,
                   y + 16);
     file << text << report::escaped(bars[k].name) << "</text>\n";
