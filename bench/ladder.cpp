@@ -4,8 +4,8 @@
 // its own, and has what the rung before has: evaluation without generation in larger batches, dynamic
 // batches, half precision, larger batches, batches read ahead, ranks. Then come rungs that the
 // tutorial lacks.
-//   ./sinter bench ladder --data FILE [--examples N] [--held-out N] [--rounds N] [--threads N]
-//                         [--json FILE] [--svg FILE] [--peers PYTHON|new]
+//   ./sinter bench ladder --data FILE [--examples N] [--held-out N] [--history N] [--rounds N]
+//                         [--threads N] [--json FILE] [--svg FILE] [--peers PYTHON|new]
 //                         [--only NAME]
 // FILE has dialogues as JSON lines, as DialoguePairs reads them; tokens are those of a tokenizer that
 // is trained on it. With --json the runs are kept, and the same command goes on where one was stopped;
@@ -118,7 +118,7 @@ void require_something(const Settings& settings) {
 
 int run_bench(int argc, char** argv) {
   std::string data;
-  int examples = 4096, held_out = 0;
+  int examples = 4096, held_out = 0, history = 0;
   const Settings settings(
       "ParlAI's ladder of speed-ups, on dialogues.", argc, argv, 1, [&](bench::CommandLine& line) {
         line.add_option("--data", data, "Dialogues, as JSON lines")->required();
@@ -126,6 +126,8 @@ int run_bench(int argc, char** argv) {
             ->check(CLI::Range(2 * ladder::batch, 1 << 20));
         line.add_count("--held-out", held_out, "Examples of each evaluation")
             ->default_str("a 16th, as in ConvAI2");
+        line.add_option("--history", history, "Turns that are replied to at most; 0 for all")
+            ->check(CLI::Range(0, 1 << 20));
       });
   if (examples % ladder::batch)
     throw Error("--examples is " + std::to_string(examples) +
@@ -138,9 +140,11 @@ int run_bench(int argc, char** argv) {
                            {"data", hash_of_file(data)},
                            {"examples", examples},
                            {"held_out", held_out},
+                           {"history", history},
                            {"threads", settings.threads}};
   ladder::Table table(settings.json, about);
-  const ladder::Examples read = ladder::read_examples(data, examples, held_out, settings.folder);
+  const ladder::Examples read =
+      ladder::read_examples(data, {examples, held_out, history}, settings.folder);
   const bool all = take_runs(table, read, settings);
   const ladder::Json& rows = table.finish();
   if (rows.empty()) return 1;

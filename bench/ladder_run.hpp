@@ -48,26 +48,33 @@ inline std::vector<std::vector<std::string>> dialogues_of(const std::string& pat
   return dialogues;
 }
 
+/// How many examples are taken, and how many turns each replies to at most, 0 for all.
+struct Wanted {
+  std::int64_t training, held_out;
+  int history;
+};
+
 /// throws    Error if the file has too few examples, or one that cannot be read
-inline Examples read_examples(const std::string& path, std::int64_t training, std::int64_t held_out,
+inline Examples read_examples(const std::string& path, const Wanted& wanted,
                               const std::filesystem::path& folder) {
   const std::vector<std::vector<std::string>> dialogues = dialogues_of(path);
   const auto set = std::make_shared<PairedExamples>(tokenizer_of(path, folder),
-                                                    PairedForm{.text = text, .label = label});
+                                                    PairedForm{text, label, wanted.history});
   std::uint64_t next = 0;
   const auto fill = [&](std::int64_t count) {
     for (; set->size() < count && next < dialogues.size(); ++next)
       set->add_dialogue(dialogues[Permutation(dialogues.size(), 1)(next)]);
   };
-  fill(training);
+  fill(wanted.training);
   const std::int64_t first = set->size();
-  fill(first + held_out);
-  if (set->size() < first + held_out)
+  fill(first + wanted.held_out);
+  if (set->size() < first + wanted.held_out)
     throw Error(path + " has " + std::to_string(set->size()) + " examples, too few for " +
-                std::to_string(training) + " to train on and " + std::to_string(held_out) +
+                std::to_string(wanted.training) + " to train on and " +
+                std::to_string(wanted.held_out) +
                 " held out of other dialogues. Name a larger file, or smaller --examples and "
                 "--held-out.");
-  return {set, {0, training}, {first, held_out}};
+  return {set, {0, wanted.training}, {first, wanted.held_out}};
 }
 
 /// Seconds of the clock on the wall, and of the processor for all threads of this process.
