@@ -44,12 +44,14 @@ std::vector<HostBatch> batches_of(const ladder::Examples& examples) {
 ladder::PeerRun run_peer(const ladder::Examples& examples, const Settings& settings) {
   const fs::path folder = settings.folder / "peer";
   const std::vector<HostBatch> batches = batches_of(examples);
+  fs::remove_all(folder);  // of the round before
   fs::create_directories(folder);
-  bench::measure_alone([&] {
+  const auto exported = bench::measure_alone([&] {
     TrainerCore(ladder::trainings.front().view(), {.seed = 1, .threads = 1})
         .export_to(folder / "weights");
     return true;
   });
+  if (!exported) throw Error("the peer, as its weights could not be written.");
   bench::write_job(folder, {1, 0, 0}, batches,
                    {{"class", "MarianMTModel"},
                     {"lr", ladder::lr},

@@ -157,6 +157,7 @@ inline Rows rows_of(const HostBatch& batch) {
 inline void write_job(const TrainerCore& trainer, const Subject& subject,
                       const std::vector<HostBatch>& batches, const Settings& settings,
                       const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
   trainer.export_to(folder / "weights");
   write_job(folder, subject.axes, batches,
             {{"class", subject.model},

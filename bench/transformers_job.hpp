@@ -14,10 +14,9 @@ namespace sinter::detail::bench {
 
 /// Writes `job`, which says how to train, and batches of sequences without padding, whose inputs lie on
 /// these axes.
-/// requires  all batches have as many sequences
+/// requires  the folder is there, and all batches have as many sequences
 inline void write_job(const std::filesystem::path& folder, const std::vector<int>& axes,
                       const std::vector<HostBatch>& batches, nlohmann::json job) {
-  std::filesystem::create_directories(folder);
   job["axes"] = axes;
   job["sequences"] = batches.at(0).sequences();
   std::ofstream(folder / "job.json") << job;

@@ -77,6 +77,9 @@ says 'round 1: dynamic'
 is_silent_about 'round 1: padded'
 expect 0 climb --examples 128
 is_silent_about 'round 1:'
+expect 0 climb --examples 128 --rounds 3 --only PyTorch --peers "$scratch/bin/python"
+says 'round 3: PyTorch'
+is_silent_about 'left out'
 expect 1 climb --examples 192
 says 'table.json is of another examples: 128, and now it is 192'
 echo '{' >"$scratch/table.json"
