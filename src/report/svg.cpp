@@ -122,4 +122,30 @@ std::string svg_of(const Chart& chart, double weight) {
   return text;
 }
 
+std::string svg_file_of(const Chart& chart) {
+  constexpr double above = 44, line = 18;  // of the title and y's name, and of a name in the legend
+  const Frame frame = frame_of(chart, false);
+  std::string curves, names;
+  double y = height + line;
+  for (const Curve& curve : chart.curves) {
+    curves += svg_curve(curve, frame, 0);
+    if (curve.name.empty()) continue;
+    names += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"10\" height=\"10\" fill=\"{}\"/>"
+        "<text x=\"{}\" y=\"{}\">{}</text>\n",
+        left, y - 10, colour(curve.colour, curve.dark), left + 16, y, escaped(curve.name));
+    y += line;
+  }
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {} {} {}\" "
+             "font-family=\"sans-serif\" "
+             "font-size=\"12\">\n"
+             "<style>.grid {{ stroke: #e4e4e4 }} text {{ fill: #555 }}</style>\n"
+             "<rect y=\"{}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+             "<text x=\"{}\" y=\"-24\" font-size=\"15\">{}</text><text x=\"4\" "
+             "y=\"-4\">{}</text>\n",
+             -above, width, above + y, -above, left, escaped(chart.title), escaped(chart.y)) +
+         grid(chart, frame) + curves + names + "</svg>\n";
+}
+
 }  // namespace sinter::detail::report

@@ -12,4 +12,7 @@ namespace sinter::detail::report {
 /// requires  0 <= weight < 1, of the moving averages
 std::string svg_of(const Chart& chart, double weight);
 
+/// The chart as an SVG file, with its title, the names of both axes, and its legend.
+std::string svg_file_of(const Chart& chart);
+
 }  // namespace sinter::detail::report

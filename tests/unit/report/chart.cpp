@@ -75,6 +75,20 @@ TEST_CASE("a drawing stays within its frame and has no number that is none") {
   }
 }
 
+TEST_CASE("a file of a chart has its title, both axes, and each curve that has a name") {
+  const std::string svg =
+      svg_file_of({"a < b", "bytes", "speed", {{"", wave(5)}, {"one", {{1, 0}}, 1, true}}});
+  CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  CHECK(svg.ends_with("</svg>\n"));
+  for (const char* text : {">a &lt; b<", ">bytes<", ">speed<", ">one<", "<circle"})
+    CHECK(svg.find(text) != svg.npos);
+  std::size_t lines = 0, names = 0;
+  for (std::size_t at = 0; (at = svg.find("<polyline", at)) != svg.npos; ++at) ++lines;
+  for (std::size_t at = 0; (at = svg.find("width=\"10\"", at)) != svg.npos; ++at) ++names;
+  CHECK(lines == 2);
+  CHECK(names == 1);
+}
+
 TEST_CASE("curves of one colour differ in their dashes") {
   CHECK(dashes(0).empty());
   CHECK(dashes(5).empty());
