@@ -4,7 +4,7 @@
 # linker takes such a file whole, with all libraries that it needs: what one of them needs that many programs do
 # without stays alone, as do those that call it (data/examples is apart from data for Parquet's).
 set(SINTER_UNITED_FOLDERS autograd batching cli comm comm/hosts comm/shared_memory data data/examples data/tokenizer files
-  generate hugging_face forecast launch metric model plan report run trainer)
+  generate hugging_face forecast launch metric model plan report run trainer tune)
 
 # These need libraries or options that other files of their folder do without. (Two files of a folder may not
 # have the same name in an unnamed namespace.)

@@ -31,6 +31,7 @@ void plan_row(Row& row) {
   constexpr std::int64_t flops = tokens * Plan<Made>::flops_per_token;
   row.arena = arena;
   row.flops = flops;
+  row.flops_per_token = Plan<Made>::flops_per_token;
   row.micro = Planned<Made>::type::batch::micro;
   if constexpr (requires { Made::memory::template fits<Made, Plan>(); })
     if (arena > Made::memory::options.bytes) row.reason = "nothing fits into its budget";

@@ -9,6 +9,7 @@
 #include "cli/verbs.hpp"
 #include "sinter/files/io.hpp"
 #include "tune/grid_text.hpp"
+#include "tune/race_program.hpp"
 
 namespace sinter::detail::tune {
 namespace {
@@ -17,19 +18,6 @@ struct Arguments {
   Limit limit;
   std::string json;
 };
-
-/// throws    UsageError unless the text is a number of bytes, perhaps with a unit
-std::int64_t size_of(const std::string& text) {
-  std::string size = text;
-  try {
-    (void)CLI::AsSizeValue(true)(size);  // replaces the text by a number of bytes
-    return cli::number_of<std::int64_t>("--memory", size, 1);
-  } catch (const CLI::Error&) {
-    throw cli::UsageError(
-        "--memory takes a number of bytes, or one with a unit, such as 500MB or 8GiB, not '" +
-        text + "'.");
-  }
-}
 
 Arguments read(int argc, char** argv) {
   CLI::App app;
@@ -43,7 +31,7 @@ Arguments read(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw cli::UsageError(error.what());
   }
-  if (app.count("--memory")) arguments.limit.bytes = size_of(memory);
+  if (app.count("--memory")) arguments.limit = limit_of(memory);
   return arguments;
 }
 
@@ -60,9 +48,23 @@ int print_grid(const Grid& grid, const Arguments& arguments) {
 
 }  // namespace
 
+Limit limit_of(const std::string& text) {
+  std::string size = text;
+  try {
+    (void)CLI::AsSizeValue(true)(size);  // replaces the text by a number of bytes
+    return {cli::number_of<std::int64_t>("--memory", size, 1)};
+  } catch (const CLI::Error&) {
+    throw cli::UsageError(
+        "--memory takes a number of bytes, or one with a unit, such as 500MB or 8GiB, not '" +
+        text + "'.");
+  }
+}
+
 int run_grid(Grid (*grid)(), int argc, char** argv) {
   cli::prepare_standard_streams();
   try {
+    if (argc > 1 && std::string_view(argv[1]) == "race")
+      return run_race(grid(), race_arguments(argc - 1, argv + 1));
     const Arguments arguments = read(argc, argv);
     return print_grid(grid(), arguments);
   } catch (const cli::UsageError& error) {

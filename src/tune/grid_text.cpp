@@ -16,12 +16,6 @@ namespace {
 
 using cli::bytes_text;
 
-/// What a row changes in the recipe, as one would write it.
-std::string change_text(const Row& row) {
-  return row.changed.empty() ? "the recipe as it is"
-                             : fmt::format("{}", fmt::join(row.changed, ", "));
-}
-
 std::string heading(const Grid& grid) {
   std::string text = fmt::format("recipe  {}: {} combination{}", grid.recipe, grid.rows.size(),
                                  grid.rows.size() == 1 ? "" : "s");
@@ -60,6 +54,11 @@ std::string refused_text(const std::vector<Row>& rows) {
 }
 
 }  // namespace
+
+std::string change_text(const Row& row) {
+  return row.changed.empty() ? "the recipe as it is"
+                             : fmt::format("{}", fmt::join(row.changed, ", "));
+}
 
 std::string grid_text(const Grid& grid, Limit limit) {
   std::vector<Row> fit, large, refused;

@@ -14,6 +14,8 @@ struct Limit {
   bool allows(const Row& row) const { return bytes == 0 || row.bytes() <= bytes; }
 };
 
+/// What a row changes in the recipe, as one would write it.
+std::string change_text(const Row& row);
 /// The recipe, the combinations that fit, the smallest first, and how many do not, with the reasons.
 std::string grid_text(const Grid& grid, Limit limit);
 /// All rows in their order, each with a verdict: "fits", "too large" or "no recipe".

@@ -13,9 +13,10 @@ struct Row {
   std::vector<std::string> changed;   ///< those of them that are not the recipe's own
   std::string reason;                 ///< why no recipe may have it; "" if one may
   int ranks = 1;
-  int micro = 0;           ///< sequences that a rank computes at once
-  std::int64_t arena = 0;  ///< planned bytes of each rank
-  std::int64_t flops = 0;  ///< of a step, all ranks together; see training_flops()
+  int micro = 0;                     ///< sequences that a rank computes at once
+  std::int64_t arena = 0;            ///< planned bytes of each rank
+  std::int64_t flops = 0;            ///< of a step, all ranks together; see training_flops()
+  std::int64_t flops_per_token = 0;  ///< the same of one token
 
   /// Planned bytes of all ranks.
   std::int64_t bytes() const { return arena * ranks; }
