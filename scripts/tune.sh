@@ -3,17 +3,25 @@
 
 tune_usage() {
   cat <<'TEXT'
-usage: ./sinter tune FILE.cpp [OPTION…]
+usage: ./sinter tune FILE.cpp [OPTION…] [-- WORD…]
 
 Plans the recipe of FILE.cpp with each combination of policies that may make it faster or smaller, and
-prints what each needs. Nothing is trained.
+prints what each needs. With --data it then trains some of them, and says which is the fastest.
 
   --slots A,B     the slots that may change, of precision, memory, batch (the micro-batch), batching,
                   parallel (ranks) and optimizer; default: all but optimizer, since the others leave what
                   is learnt as it is
   --ranks N       plan for 2, 4 and up to N ranks, at most 8; default: 2
   --memory SIZE   leave out what plans more than SIZE, such as 8GiB, all ranks together
-  --json FILE     write all combinations to a file, too
+  --json FILE     write all combinations to a file, too; with --data, what the race has measured
+
+  --data PATH…    race combinations on these data, in processes of their own
+  --arms N        let at most N combinations take part, as each is compiled; default: 12
+  --minutes M     end the race after M minutes, compiling not counted; default: 10
+  --out DIR       the race's folder; the same command goes on with what is there; default:
+                  runs/tune/NAME of NAME.cpp
+  --write FILE    write the recipe's file anew, with the fastest policies
+  -- WORD…        give each train these words, too, such as --tokenizer PATH
 TEXT
 }
 
@@ -27,21 +35,90 @@ check_slots() {  # NAMES, with commas
   done
 }
 
+check_data() {
+  local path
+  ((${#data[@]} > 0)) || die "--data takes files or folders to train on."
+  for path in "${data[@]}"; do
+    [[ -e $path ]] || die "--data: there is no file or folder '$path'."
+  done
+}
+
+check_race() {  # fills what is not given; the program checks numbers
+  : "${arms=12}" "${minutes=10}" "${out:=runs/tune/$(basename -- "$file" .cpp)}"
+  [[ $arms =~ ^[1-9][0-9]{0,3}$ ]] || die "--arms takes a number from 1 to 9999, not '$arms'."
+  [[ $minutes =~ ^[0-9]+(\.[0-9]+)?$ && $minutes =~ [1-9] ]] ||
+    die "--minutes takes a number above 0, not '$minutes'."
+  [[ ! -e $write ]] || die "--write: '$write' is there already. Name another file, or remove it; nothing was changed."
+  [[ -z $write || -d $(dirname -- "$write") ]] || die "--write: there is no folder '$(dirname -- "$write")'."
+  [[ -z $write || $(dirname -- "$write") -ef $(dirname -- "$file") ]] || ! grep -q '^#include "' "$file" ||
+    die "--write: '$file' includes files beside it, so the new file must be in the same folder."
+}
+
+configure_tune() {  # NUMBER…: rows that train
+  local IFS=';'
+  configure release -DSINTER_RECIPE_FILES= "-DSINTER_TUNE_FILE=$(readlink -f -- "$file")" \
+    "-DSINTER_TUNE_SLOTS=$slots" "-DSINTER_TUNE_RANKS=$ranks" "-DSINTER_TUNE_ARMS=$*"
+}
+
+compile_arms() {  # NUMBER…
+  say "sinter: compiling $# combinations, each as a program of its own"
+  configure_tune "$@"
+  compile --target "${@/#/sinter_tune_arm_}"
+}
+
+race_rows() {  # [OPTION…]: one pass of the race with $rows
+  local row programs=() status=0
+  for row in "${rows[@]}"; do programs+=(--program "$row=$build/bin/sinter_tune_arm_$row"); done
+  "$build/bin/sinter_tune_grid" race "${limit[@]}" "${programs[@]}" --out "$out" --arms "$arms" \
+    --minutes "$minutes" "$@" -- --data "${data[@]}" "${words[@]}" || status=$?
+  ((status == 0)) || exit "$status"
+}
+
+# First the recipe and as few combinations as have each policy; then those of which that promises the most.
+race() {
+  local rows more since next=$out/next result=(--source "$file")
+  mkdir -p -- "$out"
+  [[ -z $write ]] || result+=(--write "$write")
+  [[ -z $json ]] || result+=(--json "$json")
+  rm -f -- "$next"
+  "$build/bin/sinter_tune_grid" race "${limit[@]}" --arms "$arms" --next "$next" "${result[@]}" || exit
+  read -ra rows <"$next"
+  rm -- "$next"
+  compile_arms "${rows[@]}"
+  since=$SECONDS
+  race_rows --next "$next" "${result[@]}"
+  [[ -e $next ]] || return 0  # it has ended
+  since=$((SECONDS - since))
+  read -ra more <"$next" || true
+  rm -- "$next"
+  if ((${#more[@]} > 0)); then
+    rows+=("${more[@]}")
+    compile_arms "${rows[@]}"
+  fi
+  race_rows --used "$since" "${result[@]}"
+}
+
 verb_tune() {
-  local file='' slots=precision,memory,batch,batching,parallel ranks=2 more=()
+  local file='' limit=() json='' data=() words=() out='' write='' of_data=''
+  local slots ranks arms minutes  # unset where not given
   while (($# > 0)); do
     case $1 in
       --help | -h) tune_usage; return ;;
-      --slots=* | --ranks=* | --memory=* | --json=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
-      --slots | --ranks | --memory | --json)
+      --) words=("${@:2}"); of_data=$1; break ;;
+      --data=*) data+=("${1#*=}") ;;
+      --data)
+        while (($# > 1)) && [[ $2 != -* ]]; do data+=("$2"); shift; done
+        ((${#data[@]} > 0)) || check_data ;;
+      --slots=* | --ranks=* | --memory=* | --json=* | --arms=* | --minutes=* | --out=* | --write=*)
+        set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+      --slots | --ranks | --memory | --json | --arms | --minutes | --out | --write)
         (($# > 1)) || die "$1 takes a value: ./sinter tune --help says which."
+        case $1 in --arms | --minutes | --out | --write) of_data=$1 ;; esac
         case $1 in
-          --slots) slots=$2 ;;
-          --ranks) ranks=$2 ;;
-          *) more+=("$1" "$2") ;;
+          --memory) limit=("$1" "$2") ;;
+          *) printf -v "${1#--}" %s "$2" ;;
         esac
-        shift 2
-        continue ;;
+        shift ;;
       -*) die "tune has no option '$1': ./sinter tune --help lists them." ;;
       *) [[ -z $file ]] || die "tune takes one recipe's file, not '$file' and '$1'."; file=$1 ;;
     esac
@@ -49,12 +126,20 @@ verb_tune() {
   done
   [[ -n $file ]] || die "tune takes a recipe's C++ file: ./sinter tune FILE.cpp"
   [[ -f $file ]] || die "there is no file '$file'. Expected a recipe's C++ file."
+  [[ -z $of_data || ${#data[@]} -gt 0 ]] || die "$of_data is of a tune that trains. Give it --data PATH…"
+  ((${#data[@]} == 0)) || check_data
+  : "${slots=precision,memory,batch,batching,parallel}" "${ranks=2}"
   check_slots "$slots"
   [[ $ranks =~ ^[1-8]$ ]] || die "--ranks takes a number from 1 to 8, not '$ranks'."
+  ((${#data[@]} == 0)) || check_race
   set_up tune
-  configure release -DSINTER_RECIPE_FILES= "-DSINTER_TUNE_FILE=$(readlink -f -- "$file")" \
-    "-DSINTER_TUNE_SLOTS=$slots" "-DSINTER_TUNE_RANKS=$ranks"
+  configure_tune
   say "sinter: planning each combination, in the compiler. That takes a minute or more, once."
   compile --target sinter_tune_grid
-  "$build/bin/sinter_tune_grid" "${more[@]}"
+  if ((${#data[@]} > 0)); then
+    "$build/bin/sinter_tune_grid" "${limit[@]}"
+    race
+  else
+    "$build/bin/sinter_tune_grid" "${limit[@]}" ${json:+--json "$json"}
+  fi
 }

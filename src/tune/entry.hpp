@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main() of a recipe's file, as ./sinter tune compiles it: the compiler includes this file first.
+// The main() of a recipe's file, as ./sinter tune compiles it: behind this header (cmake/tune.cmake).
 // SINTER_TUNE_SLOTS and SINTER_TUNE_RANKS are what grid_of() takes.
 #pragma once
 #include <sinter/sinter.hpp>

@@ -35,6 +35,21 @@ expect 1 "$sinter" tune --memory
 says '--memory takes a value'
 expect 1 "$sinter" tune --faster "$root/recipes/bytes_gpt2.cpp"
 says "tune has no option '--faster'"
+tune() { "$sinter" tune "$root/recipes/bytes_gpt2.cpp" "$@"; }
+expect 1 tune --minutes 5
+says '--minutes is of a tune that trains. Give it --data PATH…'
+expect 1 tune --data
+says '--data takes files or folders'
+expect 1 tune --data /no/such
+says "there is no file or folder '/no/such'"
+expect 1 tune --data "$root/README.md" --minutes 0
+says '--minutes takes a number above 0'
+expect 1 tune --data "$root/README.md" --arms none
+says '--arms takes a number'
+expect 1 tune --data "$root/README.md" --write "$root/README.md"
+says 'is there already'
+expect 1 tune --data "$root/README.md" --write /no/such/file.cpp
+says "there is no folder '/no/such'"
 expect 1 "$sinter" bench no-such-bench
 says "there is no bench 'no-such-bench'"
 

@@ -40,6 +40,35 @@ sed -i 's/^int main.*/struct other : With<mine, Checkpoint<>, Ddp<>> {};\nstatic
   "$scratch/mine.cpp"
 expect 0 "$CXX" -std=c++20 -fsyntax-only "-I$root/include" "$scratch/mine.cpp"
 
+race() { "$sinter" tune "$scratch/race.cpp" --slots memory --ranks 1 --out "$scratch/out" "$@" -- --steps 5000; }
+cat >"$scratch/race.cpp" <<'CPP'
+#include <sinter/sinter.hpp>
+using namespace sinter;
+struct tiny : Recipe<Gpt2<{.layers = 1, .heads = 2, .width = 32, .vocabulary = 256, .positions = 32}>,
+                     Bytes<{.context = 32}>, Batch<{.global = 8, .micro = 8}>> {};
+
+int main(int argc, char** argv) { return run<tiny>(argc, argv); }
+CPP
+head -c 100000 "$root/docs/design.md" >"$scratch/text"
+
+# A word that train does not take ends it; a race that is killed goes on; the fastest recipe compiles.
+expect 2 "$sinter" tune "$scratch/race.cpp" --slots memory --ranks 1 --out "$scratch/odd" --data "$scratch/text" -- --odd
+says 'train does not take these words'
+timeout --signal=KILL 20 "$sinter" tune "$scratch/race.cpp" --slots memory --ranks 1 --out "$scratch/out" \
+  --data "$scratch/text" -- --steps 5000 >"$scratch/killed" 2>&1 || true
+expect 0 race --data "$scratch/text" --minutes 2 --json "$scratch/race.json" --write "$scratch/tuned.cpp"
+says '3 raced, compared by processor time'
+python3 - "$scratch/race.json" <<'PYTHON' || fail 'the race has measured something else'
+import json, sys
+raced = json.load(open(sys.argv[1]))["raced"]
+assert len(raced) == 3
+assert all(abs(row["loss"] - raced[0]["loss"]) < 1e-3 for row in raced), raced
+assert all(row["process_bytes"] > row["planned_bytes"] > 0 for row in raced), raced
+PYTHON
+expect 0 "$CXX" -std=c++20 -fsyntax-only "-I$root/include" "$scratch/tuned.cpp"
+expect 1 race --data "$root/README.md"  # another race is in the folder
+says 'of another race'
+
 # A candidate in a slot that tune does not change is one error.
 sed -i 's/Candidates<OwnMemory>/Candidates<Constant>/' "$scratch/mine.cpp"
 echo 'int main(int argc, char** argv) { return run<mine>(argc, argv); }' >>"$scratch/mine.cpp"
