@@ -6,7 +6,8 @@ tune_usage() {
 usage: ./sinter tune FILE.cpp [OPTION…] [-- WORD…]
 
 Plans the recipe of FILE.cpp with each combination of policies that may make it faster or smaller, and
-prints what each needs. With --data it then trains some of them, and says which is the fastest.
+prints what each needs. With --data it then trains some of them, and says which is the fastest. With
+--sweep it trains the recipe as it is, once for each value of an option, and says which is best.
 
   --slots A,B     the slots that may change, of precision, memory, batch (the micro-batch), batching,
                   parallel (ranks) and optimizer; default: all but optimizer, since the others leave what
@@ -22,6 +23,13 @@ prints what each needs. With --data it then trains some of them, and says which 
                   runs/tune/NAME of NAME.cpp
   --write FILE    write the recipe's file anew, with the fastest policies
   -- WORD…        give each train these words, too, such as --tokenizer PATH
+
+  --sweep SLOT.OPTION=VALUES
+                  with --data: train with these values, such as optimizer.lr=1e-4..1e-2:6 (six, by equal
+                  factors) or schedule.warmup=0,100; if given again, with all combinations. --out is the
+                  folder of the runs; --minutes, --json and -- as above, but without a default for minutes
+  --trials N      draw N of the combinations at random; LOW..HIGH without a count is then any value
+  --seed S        draw others; default: 0
 TEXT
 }
 
@@ -98,9 +106,23 @@ race() {
   race_rows --used "$since" "${result[@]}"
 }
 
+# Trains the recipe as it is, with other options.
+sweep() {
+  local option more=() name
+  build_recipe "$file"
+  compile --target sinter_sweep
+  for option in "${sweeps[@]}"; do more+=(--sweep "$option"); done
+  for name in trials seed minutes; do
+    [[ ! -v $name ]] || more+=("--$name" "${!name}")
+  done
+  [[ -z $json ]] || more+=(--json "$json")
+  "$build/bin/sinter_sweep" --program "$binary" --out "${out:-runs/sweep/$(basename -- "$file" .cpp)}" \
+    "${more[@]}" -- --data "${data[@]}" "${words[@]}"
+}
+
 verb_tune() {
-  local file='' limit=() json='' data=() words=() out='' write='' of_data=''
-  local slots ranks arms minutes  # unset where not given
+  local file='' limit=() json='' data=() words=() out='' write='' sweeps=() of_data='' of_sweep='' of_race=''
+  local slots ranks arms minutes trials seed  # unset where not given
   while (($# > 0)); do
     case $1 in
       --help | -h) tune_usage; return ;;
@@ -109,13 +131,18 @@ verb_tune() {
       --data)
         while (($# > 1)) && [[ $2 != -* ]]; do data+=("$2"); shift; done
         ((${#data[@]} > 0)) || check_data ;;
-      --slots=* | --ranks=* | --memory=* | --json=* | --arms=* | --minutes=* | --out=* | --write=*)
-        set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
-      --slots | --ranks | --memory | --json | --arms | --minutes | --out | --write)
+      --slots=* | --ranks=* | --memory=* | --json=* | --arms=* | --minutes=* | --out=* | --write=* | \
+        --sweep=* | --trials=* | --seed=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+      --slots | --ranks | --memory | --json | --arms | --minutes | --out | --write | --sweep | --trials | --seed)
         (($# > 1)) || die "$1 takes a value: ./sinter tune --help says which."
-        case $1 in --arms | --minutes | --out | --write) of_data=$1 ;; esac
+        case $1 in
+          --slots | --ranks | --memory | --arms | --write) of_race=$1 ;;
+          --trials | --seed) of_sweep=$1 ;;
+        esac
+        case $1 in --arms | --minutes | --out | --write | --sweep | --trials | --seed) of_data=$1 ;; esac
         case $1 in
           --memory) limit=("$1" "$2") ;;
+          --sweep) sweeps+=("$2") ;;
           *) printf -v "${1#--}" %s "$2" ;;
         esac
         shift ;;
@@ -128,6 +155,13 @@ verb_tune() {
   [[ -f $file ]] || die "there is no file '$file'. Expected a recipe's C++ file."
   [[ -z $of_data || ${#data[@]} -gt 0 ]] || die "$of_data is of a tune that trains. Give it --data PATH…"
   ((${#data[@]} == 0)) || check_data
+  if ((${#sweeps[@]} > 0)); then
+    [[ -z $of_race ]] || die "--sweep trains the recipe as it is, and $of_race is of combinations of policies."
+    set_up tune
+    sweep
+    return
+  fi
+  [[ -z $of_sweep ]] || die "$of_sweep is of --sweep SLOT.OPTION=VALUES."
   : "${slots=precision,memory,batch,batching,parallel}" "${ranks=2}"
   check_slots "$slots"
   [[ $ranks =~ ^[1-8]$ ]] || die "--ranks takes a number from 1 to 8, not '$ranks'."

@@ -50,6 +50,10 @@ expect 1 tune --data "$root/README.md" --write "$root/README.md"
 says 'is there already'
 expect 1 tune --data "$root/README.md" --write /no/such/file.cpp
 says "there is no folder '/no/such'"
+expect 1 tune --data "$root/README.md" --seed 3
+says '--seed is of --sweep'
+expect 1 tune --data "$root/README.md" --sweep optimizer.lr=1,2 --slots memory
+says '--slots is of combinations of policies'
 expect 1 "$sinter" bench no-such-bench
 says "there is no bench 'no-such-bench'"
 

@@ -69,6 +69,20 @@ expect 0 "$CXX" -std=c++20 -fsyntax-only "-I$root/include" "$scratch/tuned.cpp"
 expect 1 race --data "$root/README.md"  # another race is in the folder
 says 'of another race'
 
+# A sweep compiles the recipe once, names an option that it lacks, and finds the better of two rates.
+sweep() { "$sinter" tune "$scratch/race.cpp" --data "$scratch/text" --out "$scratch/sweep" "$@"; }
+expect 2 sweep --sweep optimizer.rate=1,2
+says "the recipe has no option 'optimizer.rate' that a flag changes. It has"
+expect 0 sweep --sweep optimizer.lr=1e-5,3e-3 -- --steps 20
+says ': --optimizer.lr 3e-3'
+says 'the runs side by side'
+python3 - "$scratch/sweep" <<'PYTHON' || fail 'the runs had other rates'
+import json, sys
+for rate in ("1e-5", "3e-3"):
+    last = open(f"{sys.argv[1]}/optimizer.lr={rate}/metrics.jsonl").read().splitlines()[-1]
+    assert json.loads(last)["step"] == 20, last
+PYTHON
+
 # A candidate in a slot that tune does not change is one error.
 sed -i 's/Candidates<OwnMemory>/Candidates<Constant>/' "$scratch/mine.cpp"
 echo 'int main(int argc, char** argv) { return run<mine>(argc, argv); }' >>"$scratch/mine.cpp"
