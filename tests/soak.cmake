@@ -16,6 +16,7 @@ set(soak
   unit/trainer/reply_ranks                                    # replies, cached_replies
   unit/trainer/loss_options                                   # evaluation, the reject cases and kernels/loss
   unit/parameters/average_modes                               # average
+  unit/parameters/lora_drawn                                  # lora has two models
   faults/instructions faults/ranks_saving                     # faults/ranks, ranks_reading, hosts, loop
   faults/hosts_network faults/hosts_volume)                   # faults/hosts
 foreach(name IN LISTS soak)

@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adapters against PEFT's: tests/data/lora.txt, which scripts/lora_reference.py has written.
+// Adapters: what they learn, against PEFT's, and what is planned for them.
 #include "sinter/parameters/lora.hpp"
 
-#include "sinter/clipping/clip_norm.hpp"
 #include "sinter/memory/checkpoint.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/llama.hpp"
 #include "sinter/optimizer/adafactor.hpp"
-#include "sinter/optimizer/adamw.hpp"
 #include "sinter/parallel/ddp.hpp"
 #include "sinter/parallel/zero.hpp"
 #include "sinter/parameters/average.hpp"
 #include "sinter/parameters/groups.hpp"
 #include "sinter/precision/bf16.hpp"
 #include "sinter/precision/fp64.hpp"
-#include "support/batches.hpp"
 #include "support/finite_differences.hpp"
-#include "support/recipes.hpp"
-#include "support/references.hpp"
 #include "unit/files/support.hpp"
+#include "unit/parameters/lora_reference.hpp"
 
 namespace sinter::detail::testing::lora_tests {
 
-constexpr int words = 19, positions = 8;
-const std::vector<int> lengths{7, 3, 8, 1, 5};
+constexpr int words = 19, positions = lora_positions;
 const TrainerSettings settings{.seed = 1, .threads = 1};
-
-using Decaying = AdamW<{.lr = 1e-2, .beta1 = .9, .beta2 = .95, .eps = 1e-8, .weight_decay = .1}>;
 template <class Model, class... Policies>
-using Net = Made<Model, UpTo<positions, words>, Batch<{.global = 8, .micro = 2}>, Decaying,
-                 ClipNorm<{.max = 1}>, Policies...>;
+using Net = LoraNet<Model, Policies...>;
 
 using Gpt =
     Gpt2<{.layers = 2, .heads = 2, .width = 16, .vocabulary = words, .positions = positions}>;
@@ -45,49 +37,19 @@ using LikeLlama = Llama<{.layers = 2,
 using OfLlama = Lora<{.rank = 3, .alpha = 5, .rslora = true}, Targets<"*.q_proj", "*.v_proj">,
                      ModulesToSave<"model.norm">>;
 
-/// The batch of the reference.
-HostBatch batch_of() {
-  HostBatch batch = sequences_of(lengths);
-  batch.ids.resize(2);
-  for (int s = 0; s < int(lengths.size()); ++s)
-    for (int row = 0; row < lengths[std::size_t(s)]; ++row) {
-      batch.ids[0].push_back((row * 7 + s * 5 + 3) % words);
-      batch.ids[1].push_back((row * 3 + s) % words);
-    }
-  return batch;
-}
 HostBatch text(std::uint64_t seed) { return token_batch({8, 5, 8, 1, 3, 8}, words, seed); }
 
-template <class Model, class... Policies>
-void compare(const std::string& name, double tolerance) {
-  const Reference want = read_references("lora.txt")[name];
-  REQUIRE(want.losses.size() == 20);
-  const HostBatch batch = batch_of();
-  Trainer<Net<Model, Policies...>> trainer({.seed = 1, .threads = 2});
-  set_reference_weights(trainer);
-  const NamedNumbers before = parameters_of(trainer);
-  for (double loss : want.losses) {
-    CAPTURE(loss);
-    CHECK(relative_difference(trainer.evaluate(batch).mean(), loss) < tolerance);
-    CHECK(relative_difference(applied(trainer, batch).loss.mean(), loss) < tolerance);
-  }
-  for (const Parameter& p : trainer.parameters()) {
-    CAPTURE(p.name);
-    CHECK(p.frozen == !(p.name.find("lora_") != p.name.npos || p.name == "model.norm.weight"));
-    CHECK((trainer.parameter(p.name) == before.at(p.name)) == p.frozen);
-  }
-  Numbers logits;
-  trainer.predict_rows(batch, [&](const Prediction& part) {
-    logits.insert(logits.end(), part.values.begin(), part.values.end());
-  });
-  CHECK(relative_difference(logits, want.logits) < std::max(10 * tolerance, 1e-6));
+TEST_CASE("adapters learn as PEFT's") {
+  compare_lora<Gpt, OfGpt>("gpt2", 1e-5);
+  compare_lora<Gpt, OfGpt, Fp64>("gpt2", 1e-9);
+  compare_lora<LikeLlama, OfLlama>("llama", 1e-5);
+  compare_lora<LikeLlama, OfLlama, Fp64>("llama", 1e-9);
 }
 
-TEST_CASE("adapters learn as PEFT's") {
-  compare<Gpt, OfGpt>("gpt2", 1e-5);
-  compare<Gpt, OfGpt, Fp64>("gpt2", 1e-9);
-  compare<LikeLlama, OfLlama>("llama", 1e-5);
-  compare<LikeLlama, OfLlama, Fp64>("llama", 1e-7);  // whose angles transformers has in fp32
+TEST_CASE("adapters, and modules that are saved, learn alone") {
+  const Trainer<Net<LikeLlama, OfLlama>> trainer(settings);
+  for (const Parameter& p : trainer.parameters())
+    CHECK(p.frozen == !(p.name.find("lora_") != p.name.npos || p.name == "model.norm.weight"));
 }
 
 TEST_CASE("finite differences agree with adapters") {
