@@ -99,20 +99,24 @@ HWY_INLINE void score_block(const W* q, const T* keys, const T* values, int dept
 }
 
 /// Scores of positions [block, block + cache_block), of which [first, last) count, from the slots in
-/// which they lie.
+/// which they lie; hypotheses of a beam search find a few slots in turns.
 template <class T, class W = Wide<T>>
 HWY_INLINE void score(const W* q, const CachedHead<T>& head, int block, int first, int last,
                       W* scores) {
-  const int slot = head.slot_of(first);
-  score_block(q, head.keys(slot, block), head.values(slot, block), head.depth, scores);
-  if (!head.sources) return;
-  for (int p = first + 1; p < last; ++p) {
-    if (head.sources[p] == slot) continue;
-    HWY_ALIGN W others[cache_block];
-    const int other = head.sources[p];
-    score_block(q, head.keys(other, block), head.values(other, block), head.depth, others);
-    for (; p < last && head.sources[p] == other; ++p) scores[p - block] = others[p - block];
-    --p;
+  const auto from = [&](int slot, W* found) HWY_ATTR {
+    score_block(q, head.keys(slot, block), head.values(slot, block), head.depth, found);
+  };
+  if (!head.sources) return from(head.slot, scores);
+  HWY_ALIGN W found[cache_block];
+  bool has_score[cache_block] = {};
+  for (int p = first; p < last; ++p) {
+    if (has_score[p - block]) continue;
+    from(head.sources[p], found);
+    for (int other = p; other < last; ++other) {
+      if (head.sources[other] != head.sources[p]) continue;
+      scores[other - block] = found[other - block];
+      has_score[other - block] = true;
+    }
   }
 }
 
