@@ -54,7 +54,7 @@ std::string policy_text() {
     for_each_field(options, [&]<class Value>(const detail::Field& field, Value& value) {
       if (is_default(options, value)) return;
       fields += (fields.empty() ? "{." : ", .") + std::string(field.name) + " = " +
-                value_text(*detail::value_in(value));
+                value_text(detail::value_in(value));
     });
     return short_type_name<P>() + "<" + fields + (fields.empty() ? ">" : "}>");
   }

@@ -23,21 +23,31 @@ struct Said {
   friend constexpr bool operator==(const Said&, const Said&) = default;
 };
 
-/// The value that a field holds; null if it is left unsaid.
+/// True if a field holds a value: any does that may not be left unsaid.
 template <class T>
-constexpr T* value_in(T& field) {
-  return &field;
+constexpr bool is_said(const T&) {
+  return true;
 }
 template <class T>
-constexpr T* value_in(Said<T>& field) {
-  return field ? &field.value : nullptr;
+constexpr bool is_said(const Said<T>& field) {
+  return field.is_said;
+}
+/// The value that a field holds.
+/// requires  is_said(field)
+template <class T>
+constexpr T& value_in(T& field) {
+  return field;
 }
 template <class T>
-constexpr const T* value_in(const Said<T>& field) {
-  return field ? &field.value : nullptr;
+constexpr T& value_in(Said<T>& field) {
+  return field.value;
+}
+template <class T>
+constexpr const T& value_in(const Said<T>& field) {
+  return field.value;
 }
 /// The type of the value that a field of type T holds.
 template <class T>
-using ValueIn = std::remove_cvref_t<decltype(*value_in(std::declval<T&>()))>;
+using ValueIn = std::remove_cvref_t<decltype(value_in(std::declval<T&>()))>;
 
 }  // namespace sinter::detail

@@ -73,10 +73,9 @@ struct OptionMistakes {
     int number = 0;
     for_each_field(P::options, [&]<class Value>(const Field& field, const Value& now) {
       if constexpr (is_number<ValueIn<Value>>) {
-        const auto* const said = value_in(now);
-        if (outside < 0 && said && !field.range.holds(double(*said))) {
+        if (outside < 0 && is_said(now) && !field.range.holds(double(value_in(now)))) {
           outside = number;
-          value = double(*said);
+          value = double(value_in(now));
         }
       } else if (field.range.bounded()) {
         stray = number;

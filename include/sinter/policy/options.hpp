@@ -81,8 +81,7 @@ template <class P, class Aggregate>
 void add_fields(Aggregate& aggregate, std::vector<Option>& list) {
   if constexpr (boost::hana::Struct<Aggregate>::value)
     for_each_field(aggregate, [&]<class Value>(const Field& field, Value& held) {
-      auto* const value = value_in(held);
-      if (!value) return;
+      if (!is_said(held)) return;
       Option option{P::slot::name, field.name, false, {}};
       if constexpr (OptionsAre<P, Aggregate>) {
         option.why_fixed = hook::why_fixed<P>(field.name);
@@ -92,9 +91,9 @@ void add_fields(Aggregate& aggregate, std::vector<Option>& list) {
           option.range = &field.range;
       }
       if constexpr (std::is_enum_v<ValueIn<Value>>) {
-        option.value = name_of(*value);
+        option.value = name_of(value_in(held));
       } else {
-        option.value = value;
+        option.value = &value_in(held);
       }
       list.push_back(option);
     });

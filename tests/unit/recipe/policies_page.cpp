@@ -47,7 +47,7 @@ std::string rows_of() {
   }
   if constexpr (requires { P::options.list_fields(); })
     for_each_field(P::options, [&](const Field& field, const auto& value) {
-      if (value_in(value)) return;
+      if (is_said(value)) return;
       rows += "| " + (rows.empty() ? "`" + name + "`" : "") + " | `" + std::string(field.name) +
               "` |  | " + std::string(field.range.text().view()) + " |  |\n";
     });
