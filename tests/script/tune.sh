@@ -56,7 +56,7 @@ expect 2 "$sinter" tune "$scratch/race.cpp" --slots memory --ranks 1 --out "$scr
 says 'train does not take these words'
 timeout --signal=KILL 20 "$sinter" tune "$scratch/race.cpp" --slots memory --ranks 1 --out "$scratch/out" \
   --data "$scratch/text" -- --steps 5000 >"$scratch/killed" 2>&1 || true
-expect 0 race --data "$scratch/text" --minutes 2 --json "$scratch/race.json" --write "$scratch/tuned.cpp"
+expect 0 race --data "$scratch/text" --minutes 1 --json "$scratch/race.json" --write "$scratch/tuned.cpp"
 says '3 raced, compared by processor time'
 python3 - "$scratch/race.json" <<'PYTHON' || fail 'the race has measured something else'
 import json, sys
