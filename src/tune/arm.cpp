@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/arm.hpp"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -10,11 +8,10 @@
 #include <thread>
 #include <utility>
 
-#include "cli/numbers.hpp"
-#include "cli/verbs.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "tune/process.hpp"
+#include "tune/program.hpp"
 
 namespace sinter::detail::tune {
 namespace {
@@ -106,8 +103,7 @@ std::optional<Run> run_arm(const Arm& arm, int row, int counted, double seconds)
   run.peak_bytes = process.peak_bytes();
   const std::string failure = failure_text(process.status(), errors);
   fs::remove_all(arm.scratch);
-  if (has_failed && WIFEXITED(process.status()) && WEXITSTATUS(process.status()) == cli::exit_usage)
-    throw cli::UsageError("train does not take these words: " + failure);
+  if (has_failed) require_train_words(process.status(), failure);
   if (has_failed) run.failure = failure;
   if (!has_failed && run.wall_ms.empty()) run.failure = "it ended before it had trained two steps";
   return run;

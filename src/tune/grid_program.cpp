@@ -9,6 +9,7 @@
 #include "cli/verbs.hpp"
 #include "sinter/files/io.hpp"
 #include "tune/grid_text.hpp"
+#include "tune/program.hpp"
 #include "tune/race_program.hpp"
 
 namespace sinter::detail::tune {
@@ -21,16 +22,11 @@ struct Arguments {
 
 Arguments read(int argc, char** argv) {
   CLI::App app;
-  app.set_help_flag();
   std::string memory;
   Arguments arguments;
   app.add_option("--memory", memory);
   app.add_option("--json", arguments.json);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    throw cli::UsageError(error.what());
-  }
+  parse(app, argc, argv);
   if (app.count("--memory")) arguments.limit = limit_of(memory);
   return arguments;
 }
@@ -61,20 +57,12 @@ Limit limit_of(const std::string& text) {
 }
 
 int run_grid(Grid (*grid)(), int argc, char** argv) {
-  cli::prepare_standard_streams();
-  try {
+  return run_program([&] {
     if (argc > 1 && std::string_view(argv[1]) == "race")
       return run_race(grid(), race_arguments(argc - 1, argv + 1));
     const Arguments arguments = read(argc, argv);
     return print_grid(grid(), arguments);
-  } catch (const cli::UsageError& error) {
-    cli::note(std::string("sinter tune: ") + error.what() +
-              " './sinter tune --help' lists the options.");
-    return cli::exit_usage;
-  } catch (const std::exception& error) {
-    cli::note(std::string("sinter tune: ") + error.what());
-    return cli::exit_error;
-  }
+  });
 }
 
 }  // namespace sinter::detail::tune

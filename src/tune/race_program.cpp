@@ -21,6 +21,7 @@
 #include "tune/front.hpp"
 #include "tune/grid_program.hpp"
 #include "tune/process.hpp"
+#include "tune/program.hpp"
 #include "tune/race_record.hpp"
 #include "tune/race_text.hpp"
 #include "tune/tuned_file.hpp"
@@ -179,10 +180,8 @@ void add_program(const std::string& text, std::map<int, std::string>& programs) 
 
 RaceArguments race_arguments(int argc, char** argv) {
   RaceArguments a;
-  char** const words = std::find(argv, argv + argc, std::string_view("--"));
-  if (words != argv + argc) a.train.assign(words + 1, argv + argc);
+  a.train = take_train_words(argc, argv);
   CLI::App app;
-  app.set_help_flag();
   std::vector<std::string> programs;
   std::string arms = "12", minutes = "10", used = "0", memory;
   app.add_option("--arms", arms);
@@ -197,11 +196,7 @@ RaceArguments race_arguments(int argc, char** argv) {
   app.add_option("--source", a.source);
   app.add_option("--write", a.written);
   app.add_option("--memory", memory);
-  try {
-    app.parse(int(words - argv), argv);
-  } catch (const CLI::ParseError& error) {
-    throw cli::UsageError(error.what());
-  }
+  parse(app, argc, argv);
   a.arms = cli::number_of<int>("--arms", arms, 1);
   a.seconds = 60 * cli::number_of<double>("--minutes", minutes, Range().above(0)) -
               cli::number_of<double>("--used", used, Range().at_least(0));

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/wait.h>
 #include <CLI/CLI.hpp>
 
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "tune/process.hpp"
+#include "tune/program.hpp"
 #include "tune/sweep.hpp"
 #include "tune/sweep_text.hpp"
 
@@ -37,10 +37,8 @@ struct SweepArguments {
 
 SweepArguments sweep_arguments(int argc, char** argv) {
   SweepArguments a;
-  char** const words = std::find(argv, argv + argc, std::string_view("--"));
-  if (words != argv + argc) a.train.assign(words + 1, argv + argc);
+  a.train = take_train_words(argc, argv);
   CLI::App app;
-  app.set_help_flag();
   std::vector<std::string> sweeps;
   std::string trials, seed, minutes;
   app.add_option("--program", a.program)->required();
@@ -53,11 +51,7 @@ SweepArguments sweep_arguments(int argc, char** argv) {
       ->required()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  try {
-    app.parse(int(words - argv), argv);
-  } catch (const CLI::ParseError& error) {
-    throw cli::UsageError(error.what());
-  }
+  parse(app, argc, argv);
   for (const std::string& text : sweeps) {
     a.options.push_back(swept_of(text));
     for (std::size_t k = 0; k + 1 < a.options.size(); ++k)
@@ -121,8 +115,7 @@ class Trials {
     }
     if (process.status() != 0) trial.failure = failure_text(process.status(), errors);
     fs::remove(errors);
-    if (WIFEXITED(process.status()) && WEXITSTATUS(process.status()) == cli::exit_usage)
-      throw cli::UsageError("train does not take these words: " + trial.failure);
+    require_train_words(process.status(), trial.failure);
     return true;
   }
 
@@ -179,17 +172,7 @@ int sweep(SweepArguments a) {
 }  // namespace
 
 int run_sweep(int argc, char** argv) {
-  cli::prepare_standard_streams();
-  try {
-    return sweep(sweep_arguments(argc, argv));
-  } catch (const cli::UsageError& error) {
-    cli::note(std::string("sinter tune: ") + error.what() +
-              " './sinter tune --help' lists the options.");
-    return cli::exit_usage;
-  } catch (const std::exception& error) {
-    cli::note(std::string("sinter tune: ") + error.what());
-    return cli::exit_error;
-  }
+  return run_program([&] { return sweep(sweep_arguments(argc, argv)); });
 }
 
 }  // namespace sinter::detail::tune

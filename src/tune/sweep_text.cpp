@@ -32,6 +32,11 @@ struct Compared {
     }
     measure = report::measure_of(logs, figures);
   }
+  /// The number of the best trial; none if no run has trained.
+  std::optional<std::size_t> best() const {
+    const auto run = report::best_of(logs, figures);
+    return run ? std::optional(trials[*run]) : std::nullopt;
+  }
   double value(std::size_t run) const { return figures[run].*measure.value; }
   /// The runs, the best first; those without a value last.
   std::vector<std::size_t> order() const {
@@ -83,12 +88,7 @@ std::string run_name(const std::vector<Swept>& options, const Point& values) {
   return name;
 }
 
-std::optional<std::size_t> best_trial(const SweepStanding& s) {
-  const Compared compared(s);
-  const auto best = report::best_of(compared.logs, compared.figures);
-  if (!best) return std::nullopt;
-  return compared.trials[*best];
-}
+std::optional<std::size_t> best_trial(const SweepStanding& s) { return Compared(s).best(); }
 
 std::string line_text(const std::vector<Swept>& options, const Trial& trial) {
   const std::string name = run_name(options, trial.values);
@@ -118,7 +118,7 @@ std::string sweep_text(const SweepStanding& s) {
   if (s.trials.size() < s.planned)
     text += fmt::format("{} of {} runs have ended. The same command goes on\n", s.trials.size(),
                         s.planned);
-  const auto best = best_trial(s);
+  const auto best = compared.best();
   if (!best) return text + "no run has trained to its end\n";
   const Point& values = s.trials[*best].values;
   return text +
@@ -128,7 +128,7 @@ std::string sweep_text(const SweepStanding& s) {
 
 Json sweep_json(const SweepStanding& s) {
   const Compared compared(s);
-  const auto best = best_trial(s);
+  const auto best = compared.best();
   Json runs = Json::array();
   for (std::size_t k = 0, run = 0; k < s.trials.size(); ++k) {
     const Trial& trial = s.trials[k];
