@@ -8,6 +8,7 @@
 #include "cli/output.hpp"
 #include "cli/predictor.hpp"
 #include "cli/weights_fit.hpp"
+#include "sinter/batch/generation.hpp"
 #include "sinter/generate/generator.hpp"
 
 namespace sinter::detail::cli {
@@ -26,6 +27,11 @@ std::string planned_memory(GeneratorCore& generator) {
 }
 
 }  // namespace
+
+bool says_generation(const RecipeView& recipe) {
+  return std::ranges::find(recipe.options, slot::generation::name, &Option::slot) !=
+         recipe.options.end();
+}
 
 std::shared_ptr<RecipeView> generation_of(const RecipeView& recipe, std::optional<bool> quantizes) {
   if (quantizes == true && !recipe.plain_generation)
@@ -47,12 +53,10 @@ TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) :
   } else {
     trainer_.emplace(recipe, settings);
     said = load_weights_of(*trainer_, a);
-    const bool plans = std::ranges::find(recipe->options, slot::generation::name, &Option::slot) !=
-                       recipe->options.end();
     if (!a.quiet)
-      note_lines(fmt::format("each text is read anew for each token ({}){}.\n",
-                             recipe->not_continued,
-                             plans ? ", and the recipe's Generation has no effect" : ""));
+      note_lines(fmt::format(
+          "each text is read anew for each token ({}){}.\n", recipe->not_continued,
+          says_generation(*recipe) ? ", and the recipe's Generation has no effect" : ""));
   }
   if (!a.quiet) note_lines(said);
 }

@@ -20,6 +20,9 @@ namespace sinter::detail::cli {
 /// Texts that are written at once where each is read anew for each token.
 inline constexpr int rows_without_caches = 8;
 
+/// True if the recipe says by Generation how texts are continued.
+bool says_generation(const RecipeView& recipe);
+
 /// The view of a recipe that continues texts; `quantizes` as --quantize says, or else as the recipe does.
 /// requires  the recipe has one, or quantizes is true
 /// throws    UsageError if int8 is asked for, and the recipe does not plan it

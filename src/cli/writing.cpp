@@ -10,7 +10,6 @@
 #include "cli/tokenizer.hpp"
 #include "generate/prompts.hpp"
 #include "hugging_face/export_files.hpp"
-#include "sinter/batch/generation.hpp"
 
 namespace sinter::detail::cli {
 namespace {
@@ -115,15 +114,12 @@ Room Asking::room_for(const Prompt& prompt) const {
 }
 
 void Asking::add_memory(std::vector<Setting>& settings) const {
-  const auto has = [&](std::string_view slot) {
-    return std::ranges::find(recipe_->options, slot, &Option::slot) != recipe_->options.end();
-  };
   const bool caches = bool(recipe_->generation);
   settings.push_back({"rows",
                       arguments_.rows.value_or(caches ? plan_.max_texts : rows_without_caches),
-                      arguments_.rows                         ? "flag"
-                      : caches && has(slot::generation::name) ? "recipe"
-                                                              : "default"});
+                      arguments_.rows                       ? "flag"
+                      : caches && says_generation(*recipe_) ? "recipe"
+                                                            : "default"});
   const bool quantizes = arguments_.quantizes.value_or(recipe_->plain_generation != nullptr);
   settings.push_back({"quantize", quantizes ? "int8" : "none",
                       arguments_.quantizes        ? "flag"
