@@ -43,6 +43,7 @@ class BeamRows final : public RequestRows {
   explicit BeamRows(Begun begun)
       : begun_(std::move(begun)),
         options_(begun_.request.sampling),
+        has_rules_(has_rules(options_)),
         prompt_(continued(begun_.request.prompt).size()),
         wanted_(std::max<std::size_t>(2, 1 + begun_.ends.size()) * beams()) {
     options_.seed = stream_seed(options_.seed, begun_.draws, 0);
@@ -146,11 +147,16 @@ class BeamRows final : public RequestRows {
     totals_.clear();
     for (int parent = 0; parent < rows(); ++parent) {
       const std::span<const float> logits = batch.logits(first + parent);
-      check_logits(logits);
+      const float largest = check_logits(logits);
       const Hypothesis& text = running_[std::size_t(parent)];
-      totals_.push_back(log_sum_exp(logits));
-      score_tokens(text, logits, float(totals_.back()));
-      add_candidates(text, parent);
+      totals_.push_back(kernel::log_sum_exp(logits.data(), std::ssize(logits), largest));
+      const auto total = float(totals_.back());
+      if (draws() || has_rules_) {
+        score_tokens(text, logits, total);
+        add_candidates(text, scores_, 0, parent);
+      } else {
+        add_candidates(text, logits, total, parent);
+      }
     }
     if (candidates_.empty() && ended_ == 0)
       throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
@@ -158,22 +164,28 @@ class BeamRows final : public RequestRows {
     std::ranges::sort(candidates_, is_better);
   }
 
-  /// Adds what may follow a hypothesis by scores_, as far as it is wanted.
-  void add_candidates(const Hypothesis& text, int parent) {
-    const auto tokens = std::int64_t(scores_.size());
+  /// Adds what may follow a hypothesis, as far as it is wanted. A token's score is its number minus
+  /// `total`, rounded.
+  void add_candidates(const Hypothesis& text, std::span<const float> numbers, float total,
+                      int parent) {
+    const std::int64_t tokens = std::ssize(numbers);
     const auto next = [&](std::int64_t from) {
-      return draws() ? from : kernel::find_at_least(scores_.data(), from, tokens, bound_of(text));
+      return draws() ? from
+                     : kernel::find_at_least(numbers.data(), from, tokens, bound_of(text, total));
     };
     for (std::int64_t token = next(0); token < tokens; token = next(token + 1)) {
-      const double score = text.score + scores_[std::size_t(token)];
+      const double score = text.score + float(numbers[std::size_t(token)] - total);
       if (score >= least_ && std::isfinite(score))
         keep_candidate({score, parent, std::int32_t(token)});
     }
   }
 
-  /// A score of a token below which no candidate of a hypothesis is wanted.
-  float bound_of(const Hypothesis& text) const {
-    return std::nextafter(float(least_ - text.score), -HUGE_VALF);
+  /// A number of a token below which no candidate of a hypothesis is wanted. As scores are rounded, it
+  /// is a bit lower than it need be.
+  float bound_of(const Hypothesis& text, float total) const {
+    const double score = least_ - text.score;
+    const double slack = (1 + std::abs(score) + std::abs(total)) * 0x1p-23;
+    return std::nextafter(float(score + total - slack), -HUGE_VALF);
   }
 
   /// Adds a candidate, if it is among the best that are wanted; where they are drawn, in any case. Of
@@ -263,7 +275,8 @@ class BeamRows final : public RequestRows {
   }
 
   const Begun begun_;
-  SamplingOptions options_;   // with the seed of this request
+  SamplingOptions options_;  // with the seed of this request
+  const bool has_rules_;
   const std::size_t prompt_;  // tokens of the prompt
   // How many candidates are looked at: as many hypotheses as beams go on if all others end.
   const std::size_t wanted_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "generate/generator_row.hpp"
 #include "generate/prompts.hpp"
@@ -30,6 +32,9 @@ struct GeneratorCore::Buffers {
   std::vector<char> branched, parted;  // by slot: if its row reads others, now and before
   HostBatch batch;
   std::vector<std::int32_t> rows, rows_slots, other_rows, other_slots, sources;
+  // The results of the last decode, while no other program runs: logits of the first rows.
+  std::optional<OnHost> shown{};
+  int shown_rows = 0, shown_columns = 0;
 };
 
 namespace {
@@ -79,7 +84,7 @@ int GeneratorCore::rows() const { return int(rows_.size()); }
 
 void GeneratorCore::clear() {
   rows_.clear();
-  read_ = 0;
+  read_ = buffers_->shown_rows = 0;
   std::ranges::fill(is_taken_, 0);
 }
 
@@ -88,9 +93,12 @@ std::span<float> GeneratorCore::logits(int row) {
   return kept_logits(row);
 }
 
-/// Where the logits of a row are kept.
+/// Where the logits of a row lie.
 std::span<float> GeneratorCore::kept_logits(int row) {
   const auto vocabulary = std::size_t(plan().vocabulary);
+  const Buffers& b = *buffers_;
+  if (row < b.shown_rows)
+    return {b.shown->as<float>() + std::int64_t(row) * b.shown_columns, vocabulary};
   return std::span(logits_).subspan(std::size_t(row) * vocabulary, vocabulary);
 }
 
@@ -105,6 +113,27 @@ void GeneratorCore::keep_logits(int row, int count) {
     for (int k = 0; k < count; ++k)
       std::copy_n(from + std::int64_t(k) * columns, plan().vocabulary, kept_logits(row + k).data());
   });
+}
+
+/// Shows the logits of the first `count` rows where the last program wrote them, or keeps a copy if they
+/// have another type. Other programs overwrite them.
+void GeneratorCore::show_logits(int count) {
+  const Model& model = plan().predicting;
+  if (model.sizes.element[int(model.local(model.results[0]).type)] != Element::f32)
+    return keep_logits(0, count);
+  Buffers& b = *buffers_;
+  int rows = 0;
+  b.shown.emplace(trainer_.machine().result(0, rows, b.shown_columns));
+  b.shown_rows = count;
+}
+
+/// Keeps a copy of the logits that are shown, before another program runs.
+void GeneratorCore::keep_shown_logits() {
+  Buffers& b = *buffers_;
+  const int count = std::exchange(b.shown_rows, 0);
+  for (int row = 0; row < count; ++row)
+    std::copy_n(b.shown->as<float>() + std::int64_t(row) * b.shown_columns, plan().vocabulary,
+                kept_logits(row).data());
 }
 
 void GeneratorCore::add(const Prompt& prompt, int hypotheses) {
@@ -229,6 +258,7 @@ void GeneratorCore::extend(std::span<const int> parents, std::span<const std::in
   keep_slots();
   rows_.swap(buffers_->next);
   read_ = rows();
+  buffers_->shown_rows = 0;
   for (std::size_t k = 0; k < rows_.size(); ++k) {
     if (rows_[k].length == plan().context) {
       make_room(int(k));
@@ -271,7 +301,7 @@ void GeneratorCore::decode() {
   work.continued = &where;
   trainer_.machine().decode(work);
   for (Row& row : rows_) ++row.length;
-  keep_logits(0, int(count));
+  show_logits(int(count));
 }
 
 }  // namespace sinter

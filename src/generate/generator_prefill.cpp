@@ -72,6 +72,7 @@ void GeneratorCore::read_added() {
   const auto seen = [&](const Row& row) {
     return std::span(row.tokens).last(std::min(row.tokens.size(), std::size_t(plan().context)));
   };
+  if (read_ < rows()) keep_shown_logits();
   while (read_ < rows()) {
     std::vector<Part> parts;
     std::size_t count = 0, others = 0;

@@ -11,7 +11,8 @@ namespace {
 
 class IndependentRows final : public RequestRows {
  public:
-  explicit IndependentRows(Begun begun) : begun_(std::move(begun)) {
+  explicit IndependentRows(Begun begun)
+      : begun_(std::move(begun)), has_rules_(has_rules(begun_.request.sampling)) {
     const GenerationRequest& request = begun_.request;
     prompt_ = continued(request.prompt).size();
     for (int result = 0; result < request.results; ++result) {
@@ -40,7 +41,8 @@ class IndependentRows final : public RequestRows {
       }
       text.tokens.push_back(token);
       const auto& on_token = begun_.hooks.on_token;
-      const double log_probability = text.log_probabilities.back();
+      const double log_probability =
+          text.log_probabilities.empty() ? 0 : text.log_probabilities.back();
       if (on_token && !on_token({begun_.index, int(result), token, log_probability})) return false;
       const auto written = std::span<const std::int32_t>(text.tokens).subspan(prompt_);
       if (begun_.stops(written)) {
@@ -80,15 +82,20 @@ class IndependentRows final : public RequestRows {
     std::int32_t end_token = -1;
   };
 
-  /// Draws the next token of a text, and notes its probability.
+  /// Draws the next token of a text, and notes its probability if that is asked for.
   std::int32_t choose(Text& text, std::span<const float> logits) {
-    scores_.assign(logits.begin(), logits.end());
     const GenerationRequest& request = begun_.request;
-    apply_rules(scores_,
-                {text.tokens, prompt_, request.tokens, begun_.ends, source_of(request.prompt)},
-                text.options, memory_);
-    const int token = sample(scores_, text.options, text.log_probabilities.size(), memory_);
-    text.log_probabilities.push_back(logits[std::size_t(token)] - log_sum_exp(logits));
+    std::span<const float> scores = logits;
+    if (has_rules_) {
+      scores_.assign(logits.begin(), logits.end());
+      apply_rules(scores_,
+                  {text.tokens, prompt_, request.tokens, begun_.ends, source_of(request.prompt)},
+                  text.options, memory_);
+      scores = scores_;
+    }
+    const int token = sample(scores, text.options, text.tokens.size() - prompt_, memory_);
+    if (request.log_probabilities)
+      text.log_probabilities.push_back(logits[std::size_t(token)] - log_sum_exp(logits));
     return token;
   }
 
@@ -98,6 +105,7 @@ class IndependentRows final : public RequestRows {
   }
 
   const Begun begun_;
+  const bool has_rules_;
   std::size_t prompt_;  // tokens of the prompt
   std::vector<Text> texts_;
   int rows_ = 1;

@@ -61,6 +61,17 @@ void forbid_repeated_ngrams(std::span<float> logits, Tokens text, Tokens seen, i
 
 }  // namespace
 
+bool has_rules(const SamplingOptions& options) {
+  const bool penalizes = options.repetition_penalty != 1 || options.frequency_penalty != 0 ||
+                         options.presence_penalty != 0;
+  const bool blocks = options.no_repeat_ngram != 0 || options.no_repeat_written_ngram != 0 ||
+                      options.no_repeat_prompt_ngram != 0;
+  const bool lists = !options.sequence_bias.empty() || !options.bad_words.empty() ||
+                     !options.forced_first.empty() || !options.forced_last.empty() ||
+                     !options.suppressed.empty() || !options.suppressed_first.empty();
+  return penalizes || blocks || lists || options.min_new_tokens > 0;
+}
+
 void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options,
                  SamplingMemory& memory) {
   const Tokens all = text.tokens;

@@ -133,18 +133,6 @@ const std::vector<std::size_t>& ranks_kept(Ranking& ranking, const SamplingOptio
   return memory.kept;
 }
 
-/// Checks logits as check_logits() does, and returns the largest.
-float largest_checked(std::span<const float> logits) {
-  const auto [largest, is_fine] = kernel::logit_range(logits.data(), std::ssize(logits));
-  if (!is_fine)
-    throw NonFiniteError(
-        "The model's prediction is not finite. Its weights are bad; use another "
-        "checkpoint.");
-  if (largest == -std::numeric_limits<float>::infinity())
-    throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
-  return largest;
-}
-
 }  // namespace
 
 double uniform_draw(std::uint64_t seed, std::uint64_t position) {
@@ -156,7 +144,16 @@ std::uint64_t stream_seed(std::uint64_t seed, std::uint64_t request, std::uint64
   return Permutation::item_key(seed, request, result);
 }
 
-void check_logits(std::span<const float> logits) { (void)largest_checked(logits); }
+float check_logits(std::span<const float> logits) {
+  const auto [largest, is_fine] = kernel::logit_range(logits.data(), std::ssize(logits));
+  if (!is_fine)
+    throw NonFiniteError(
+        "The model's prediction is not finite. Its weights are bad; use another "
+        "checkpoint.");
+  if (largest == -std::numeric_limits<float>::infinity())
+    throw NonFiniteError("The model's prediction, or a rule of sampling, forbids every token.");
+  return largest;
+}
 
 std::span<const int> kept_tokens(std::span<const float> logits, const SamplingOptions& options,
                                  std::size_t least, SamplingMemory& memory) {
@@ -173,7 +170,7 @@ std::span<const int> kept_tokens(std::span<const float> logits, const SamplingOp
 int sample(std::span<const float> logits, const SamplingOptions& options, std::uint64_t position,
            SamplingMemory& memory) {
   check_sampling(options, int(logits.size()));
-  const float largest = largest_checked(logits);
+  const float largest = check_logits(logits);
   if (options.temperature == 0)
     return int(kernel::find_at_least(logits.data(), 0, std::ssize(logits), largest));
   Ranking ranking(logits, options.temperature, memory.ranking);

@@ -23,6 +23,7 @@ Asked asked_for(std::span<const ReplyRequest> replies, const ReplyWriting& writi
     GenerationRequest request = request_by(writing.sampling, reply.prompt);
     request.tokens = reply.most;
     request.results = 1;
+    request.log_probabilities = false;
     request.sampling.min_new_tokens = std::min(request.sampling.min_new_tokens, reply.most);
     request.sampling.seed = Permutation::item_key(writing.seed, 0, std::uint64_t(reply.number));
     asked.requests.push_back(std::move(request));

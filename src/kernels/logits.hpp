@@ -17,8 +17,12 @@ LogitRange logit_range(const float* logits, std::int64_t n);
 
 /// The logarithm of the sum of exponentials, summed in double: 0 is added for minus infinity.
 /// Errs by at most (8 + n / 16) ε, with ε that of double, and by the result's own rounding.
-/// requires  no logit is NaN or plus infinity
-double log_sum_exp(const float* logits, std::int64_t n);
+/// requires  no logit is NaN or plus infinity; `largest` is that of logit_range()
+double log_sum_exp(const float* logits, std::int64_t n, float largest);
+/// The same, where the largest is not known.
+inline double log_sum_exp(const float* logits, std::int64_t n) {
+  return log_sum_exp(logits, n, logit_range(logits, n).largest);
+}
 
 /// The first index from `first` on whose number is at least `bound`; n if there is none.
 std::int64_t find_at_least(const float* x, std::int64_t first, std::int64_t n, float bound);

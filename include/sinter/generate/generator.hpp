@@ -27,7 +27,7 @@ class GeneratorCore : public DecodingBatch {
 
   /// Loads weights, as TrainerCore::load_weights() does.
   std::string load_weights(const std::filesystem::path& path, std::string_view state = {});
-  /// The trainer that holds the weights. It takes no steps.
+  /// The trainer that holds the weights. It takes no steps, and predicts nothing while texts are written.
   TrainerCore& weights() { return trainer_; }
   /// The request that the recipe makes behind a prompt: as its Sample says, if it has that policy.
   GenerationRequest request(Prompt prompt) const;
@@ -66,6 +66,8 @@ class GeneratorCore : public DecodingBatch {
   void decode();
   std::span<float> kept_logits(int row);
   void keep_logits(int row, int count);
+  void show_logits(int count);
+  void keep_shown_logits();
   void make_children(std::span<const int> parents, std::span<const std::int32_t> tokens);
   void make_room(int number);
   void give_slots();

@@ -90,6 +90,9 @@ struct SamplingMemory {
   std::vector<int> tokens{};                                ///< tokens that rules leave
 };
 
+/// True if an option sets a rule that looks back at the text. If none does, apply_rules() changes nothing.
+bool has_rules(const SamplingOptions& options);
+
 /// Applies the rules that look back at the text to the logits of its next token.
 void apply_rules(std::span<float> logits, const WrittenText& text, const SamplingOptions& options,
                  SamplingMemory& memory);
@@ -100,8 +103,9 @@ inline void apply_rules(std::span<float> logits, const WrittenText& text,
   apply_rules(logits, text, options, memory);
 }
 
+/// Returns the largest logit.
 /// throws    NonFiniteError if a logit is NaN or plus infinity, or if all tokens are forbidden
-void check_logits(std::span<const float> logits);
+float check_logits(std::span<const float> logits);
 
 /// The tokens that top_k, top_p, min_p and typical_p leave, likelier ones first; each rule leaves at
 /// least the `least` likeliest (or most typical), as transformers' min_tokens_to_keep.

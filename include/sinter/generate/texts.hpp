@@ -25,6 +25,9 @@ struct GenerationRequest {
   /// How tokens are chosen. Rules act on log-probabilities where there are beams, else on logits.
   SamplingOptions sampling{};
   BeamOptions beams{};  ///< by default no beam search
+  /// False leaves out log-probabilities and the score, which choosing a token does not need. A beam
+  /// search needs them, and gives them in any case.
+  bool log_probabilities = true;
   /// Gets the tokens written so far, after each one. True if they end the text.
   std::function<bool(std::span<const std::int32_t>)> stop{};
 };
@@ -37,7 +40,7 @@ GenerationRequest request_by(const SamplingSettings& settings, Prompt prompt);
 struct GeneratedText {
   std::vector<std::int32_t> tokens{};  ///< without the token that ended the text
   /// The logarithm of the probability that the model gives each token, before any rule. If a token
-  /// ended the text, one more for it.
+  /// ended the text, one more for it. Empty if the request leaves them out.
   std::vector<double> log_probabilities{};
   /// With beams the sum of the scores that chose the tokens, divided by the length penalty, as
   /// transformers' sequences_scores; else the sum of log_probabilities.
@@ -51,7 +54,7 @@ struct WrittenToken {
   std::size_t request;     ///< index of the request
   int result;              ///< index of the result, from 0
   std::int32_t token;      ///< not one that ends the text
-  double log_probability;  ///< as in GeneratedText
+  double log_probability;  ///< as in GeneratedText; 0 if the request leaves it out
 };
 
 /// What a program does while texts are written. Each function may be empty.

@@ -100,8 +100,8 @@ LogitRange logit_range(const float* logits, std::int64_t n) {
   return HWY_DYNAMIC_DISPATCH(range_on_target)(logits, n);
 }
 
-double log_sum_exp(const float* logits, std::int64_t n) {
-  const double top = logit_range(logits, n).largest;
+double log_sum_exp(const float* logits, std::int64_t n, float largest) {
+  const double top = largest;
   if (!(top > -std::numeric_limits<double>::infinity())) return top;
   return top + std::log(HWY_DYNAMIC_DISPATCH(sum_on_target)(logits, n, top));
 }

@@ -79,6 +79,31 @@ TEST_CASE("early stopping ends at once, and without it what still runs may win")
   CHECK(found(request, by_last)[0].tokens.size() == 5);
 }
 
+// Without rules, candidates are found by logits themselves, whose size differs from that of scores.
+TEST_CASE("a rule that adds nothing does not change a beam search") {
+  for (const float shift : {0.f, 40.f, -3000.f}) {
+    const ToyBatch::Logits logits = [&](const Tokens& text) {
+      std::vector<float> moved = random_logits(12)(text);
+      for (float& logit : moved) logit += shift;
+      return moved;
+    };
+    GenerationRequest request{.prompt = {.tokens = {1, 2}, .end = 0},
+                              .tokens = 30,
+                              .results = 4,
+                              .sampling = {.temperature = 0},
+                              .beams = {.beams = 4}};
+    const auto plain = found(request, logits);
+    request.sampling.sequence_bias = {{{3}, 0}};
+    const auto ruled = found(request, logits);
+    REQUIRE(plain.size() == ruled.size());
+    for (std::size_t k = 0; k < plain.size(); ++k) {
+      CHECK(plain[k].tokens == ruled[k].tokens);
+      CHECK(plain[k].score == ruled[k].score);
+      CHECK(plain[k].log_probabilities == ruled[k].log_probabilities);
+    }
+  }
+}
+
 /// All texts of up to `limit` tokens, of which token 0 ends one, with their sums.
 void add_all(const ToyBatch::Logits& logits_of, Tokens text, double sum, int limit,
              std::vector<std::pair<double, Tokens>>& into) {

@@ -135,6 +135,28 @@ TEST_CASE("a reply that grows has the logits of the whole reply to its source") 
   CHECK(worst_of_growth<OfPairs<Positions::learned>>(37, random_text(11, 2)) < 1e-6);
 }
 
+TEST_CASE("logits of a text stay while another one is read") {
+  const auto stays = []<class R>(std::type_identity<R>) {
+    Both<R> both;
+    both.generator.add({.tokens = random_text(5, 1)});
+    const int parent = 0;
+    const std::int32_t token = 3;
+    both.generator.extend({&parent, 1}, {&token, 1});
+    const auto logits = [&] {
+      const std::span<const float> now = both.generator.logits(0);
+      return std::vector<float>(now.begin(), now.end());
+    };
+    both.generator.logits(0)[2] = 77;  // as one may
+    const std::vector<float> before = logits();
+    both.generator.add({.tokens = random_text(9, 2)});
+    const std::span<const float> other = both.generator.logits(1);
+    CHECK(logits() == before);
+    CHECK(!std::ranges::equal(before, other));
+  };
+  stays(std::type_identity<OfGpt2<>>());
+  stays(std::type_identity<OfGpt2<Bf16>>());
+}
+
 TEST_CASE("texts of different lengths do not change each other, and end one by one") {
   Both<OfLlama> both;
   std::vector<Tokens> texts{random_text(3, 1), random_text(20, 2), random_text(9, 3)};

@@ -28,6 +28,21 @@ Logits after(const SamplingOptions& options, const Tokens& text, std::size_t wri
 
 }  // namespace
 
+TEST_CASE("each rule that looks back is known to be set") {
+  CHECK(!has_rules({}));
+  CHECK(!has_rules({.temperature = 0, .top_k = 3, .seed = 1, .top_p = .5, .typical_p = .5}));
+  const std::vector<SamplingOptions> ruled{
+      {.sequence_bias = {{{1}, 2}}}, {.repetition_penalty = 2}, {.frequency_penalty = -1},
+      {.presence_penalty = 1},       {.no_repeat_ngram = 1},    {.no_repeat_written_ngram = 1},
+      {.no_repeat_prompt_ngram = 1}, {.bad_words = {{1}}},      {.min_new_tokens = 1},
+      {.forced_first = {1}},         {.forced_last = {1}},      {.suppressed = {1}},
+      {.suppressed_first = {1}}};
+  for (std::size_t k = 0; k < ruled.size(); ++k) {
+    CAPTURE(k);
+    CHECK(has_rules(ruled[k]));
+  }
+}
+
 TEST_CASE("without rules, logits stay") { CHECK(after({}, {0, 1, 1}, 2) == begun); }
 
 TEST_CASE("a repetition penalty counts each token of the text once, prompt included") {

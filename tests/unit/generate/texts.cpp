@@ -102,6 +102,28 @@ TEST_CASE("a log-probability is the model's, before all rules, and the score is 
   CHECK(text.score == doctest::Approx(sum));
 }
 
+TEST_CASE("a request without log-probabilities writes the same texts") {
+  Requests requests = some_requests();
+  requests[1].sampling.temperature = 0;
+  requests[1].results = 1;
+  requests[4].sampling.suppressed = {5};  // a rule
+  const Results with = written(requests, 7);
+  for (GenerationRequest& request : requests) request.log_probabilities = false;
+  GenerationHooks hooks;
+  hooks.on_token = [](const WrittenToken& token) { return token.log_probability == 0; };
+  const Results without = written(requests, 7, hooks);
+  for (std::size_t k = 0; k < requests.size(); ++k) {
+    REQUIRE(without[k].size() == with[k].size());
+    const bool has_beams = requests[k].beams.beams > 1;
+    for (std::size_t r = 0; r < with[k].size(); ++r) {
+      CHECK(without[k][r].tokens == with[k][r].tokens);
+      CHECK(without[k][r].end == with[k][r].end);
+      CHECK(without[k][r].score == (has_beams ? with[k][r].score : 0));
+      CHECK(without[k][r].log_probabilities.empty() == !has_beams);
+    }
+  }
+}
+
 TEST_CASE("several results have draws of their own, and more of them change none") {
   GenerationRequest request{
       .prompt = {.tokens = {1}}, .tokens = 20, .results = 2, .sampling = {.seed = 3}};
