@@ -1,47 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What do the texts cost that evaluations write? A small encoder-decoder learns replies for a while.
-// Then it is evaluated on held-out examples without texts, with greedy ones, and with those of four
-// beams, in turns. Times are those of the processor, of all threads.
-//   ./sinter bench evaluation_texts --data FILE [--examples N] [--steps N] [--rounds N]
+// What do the texts cost that evaluations write? The encoder-decoder of bench/ladder.cpp learns replies
+// for a while. Then it is evaluated on held-out examples without texts, with greedy ones, and with
+// those of four beams, in turns. Times are those of the processor, of all threads.
+//   ./sinter bench evaluation_texts --data FILE [--examples N] [--steps N] [--history N] [--rounds N]
 //                                   [--threads N] [--json FILE] [--svg FILE]
-// FILE has dialogues as JSON lines, as DialoguePairs reads them. Tokens are those of a tokenizer of
-// 4,094 tokens that is trained on FILE. A reply has 16 tokens at most, about as many as examples of
-// dialogues have. A row is void if the losses of both differ. "tokens" is how many each reply has, and
-// how many the example's has.
-#include <ctime>
-#include <filesystem>
-#include <fstream>
+// FILE has dialogues as JSON lines, as DialoguePairs reads them; tokens are those of a tokenizer that
+// is trained on it. A reply has 16 tokens at most, about as many as examples of dialogues have. A row
+// is void if the losses of both differ.
+// "tokens" is how many each reply has, and how many the example's has.
+#include <unistd.h>
+
 #include <memory>
 
-#include "data/examples/example_formats.hpp"
-#include "recipes.hpp"
+#include "ladder_run.hpp"
 #include "report.hpp"
-#include "sinter/data/tokenizer/train.hpp"
-#include "sinter/files/decompress.hpp"
-#include "sinter/trainer/evaluation.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
+namespace ladder = sinter::detail::bench::ladder;
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int vocabulary = 4096, text = 128, label = 64, history = 2, most = 16;
+constexpr int batch = ladder::batch, most = 16;
 template <int Beams>
-struct replies
-    : Recipe<Seq2Seq<{.encoder_layers = 4,
-                      .decoder_layers = 4,
-                      .heads = 4,
-                      .width = 256,
-                      .hidden = 1024,
-                      .vocabulary = vocabulary,
-                      .positions = text,
-                      .dropout = 0}>,
-             DialoguePairs<{
-                 .text = text, .label = label, .history = history, .vocabulary = vocabulary}>,
-             AdamW<{.lr = 1e-3, .weight_decay = 0.1}>, Batch<{.global = 64, .micro = 16}>,
-             Metrics<Bleu, RougeL, GeneratedLength>,
-             Evaluate<{.tokens = most, .rows = 256, .beams = Beams}>> {};
+using replies =
+    ladder::replies<Batch<{.global = batch, .micro = 16}>, Metrics<Bleu, RougeL, GeneratedLength>,
+                    Evaluate<{.tokens = most, .rows = 256, .beams = Beams}>>;
 
 struct Way {
   std::string name;
@@ -58,28 +43,17 @@ Way way(std::string name, int threads, bool skips = false) {
           std::make_unique<TrainerCore>(view, TrainerSettings{.seed = 1, .threads = threads})};
 }
 
-Tokenizer tokenizer_of(const std::string& path) {
+ladder::Examples read(const std::string& path, const ladder::Wanted& wanted) {
   const fs::path folder = fs::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()));
-  fs::create_directories(folder);
-  std::ofstream(folder / "tokenizer.json")
-      << train_tokenizer(DataFiles({path}), {.size = vocabulary - 2}).json;
-  Tokenizer tokenizer = load_tokenizer(folder);
+  ladder::Examples examples = ladder::read_examples(path, wanted, folder);
   fs::remove_all(folder);
-  return tokenizer;
+  return examples;
 }
 
-std::shared_ptr<PairedExamples> read(const std::string& path) {
-  auto set = std::make_shared<PairedExamples>(
-      tokenizer_of(path), PairedForm{.text = text, .label = label, .history = history});
-  dialogue_format().read(
-      read_decompressed(path, std::uint64_t(1) << 32),
-      [&](std::int64_t, const ReadTexts& texts) { set->add_dialogue(texts().turns); });
-  return set;
-}
-
-void take_turn(Way& way, const std::shared_ptr<PairedExamples>& set, int examples) {
-  AnySource source(EvaluationExamples(*set, {0, examples}, way.trainer->plan().evaluation_micro),
-                   set);
+void take_turn(Way& way, const ladder::Examples& examples) {
+  AnySource source(
+      EvaluationExamples(*examples.set, examples.held_out, way.trainer->plan().evaluation_micro),
+      examples.set);
   const std::clock_t begin = std::clock();
   way.found = *evaluate_all(*way.trainer, source);
   way.seconds.push_back(double(std::clock() - begin) / CLOCKS_PER_SEC);
@@ -102,37 +76,36 @@ bench::Row row(const Way& way, const Way& without, double label_tokens) {
 
 int run_bench(int argc, char** argv) {
   std::string data;
-  int examples = 1000, steps = 100, rounds = 5;
+  int examples = 500, steps = 150, history = 0, rounds = 5;
   bench::CommandLine line("What the texts cost that evaluations write.");
   line.add_option("--data", data, "Dialogues, as JSON lines")->required();
   line.add_count("--examples", examples, "That each evaluation has");
   line.add_count("--steps", steps, "Of training before");
+  line.add_option("--history", history, "Turns that are replied to at most; 0 for all")
+      ->check(CLI::Range(0, 1 << 20));
   line.add_count("--rounds", rounds, "Turns that each evaluation takes");
   line.read(argc, argv);
-  const std::shared_ptr<PairedExamples> set = read(data);
-  if (set->size() < examples + 64)
-    throw Error("These are " + std::to_string(set->size()) +
-                " examples, too few. Give a larger file, or a smaller --examples.");
+  const ladder::Examples set = read(data, {std::int64_t(steps) * batch, examples, history});
   std::vector<Way> ways;
   ways.push_back(way<1>("without", line.threads, true));
   ways.push_back(way<1>("greedy", line.threads));
   ways.push_back(way<4>("four beams", line.threads));
   TrainerCore& learns = *ways.front().trainer;
-  ExampleBatches source(*set, {examples, set->size() - examples}, {.sequences = 64});
-  HostBatch batch;
+  ExampleBatches source(*set.set, set.training, {.sequences = batch});
+  HostBatch next;
   for (int step = 0; step < steps; ++step) {
-    source.next(batch);
-    (void)learns.step(batch);
+    source.next(next);
+    (void)learns.step(next);
   }
   for (std::size_t k = 1; k < ways.size(); ++k)
     for (const Parameter& p : learns.parameters())
       ways[k].trainer->set_parameter(p.name, learns.parameter(p.name));
-  for (Way& each : ways) take_turn(each, set, examples);  // a round that is not counted
+  for (Way& each : ways) take_turn(each, set);  // a round that is not counted
   for (Way& each : ways) each.seconds.clear();
   for (int round = 0; round < rounds; ++round)
-    for (Way& each : ways) take_turn(each, set, examples);
+    for (Way& each : ways) take_turn(each, set);
   double label_tokens = 0;
-  for (int k = 0; k < examples; ++k) label_tokens += set->rows(k);
+  for (int k = 0; k < examples; ++k) label_tokens += double(set.set->rows(set.held_out.first + k));
   bench::Report report(line);
   std::vector<bench::Row> rows;
   for (std::size_t k = 1; k < ways.size(); ++k)
