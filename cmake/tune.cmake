@@ -17,6 +17,7 @@ function(sinter_add_tune_binary target entry)
     target_link_libraries(${target} PRIVATE Sinter::autograd)
   endif()
   sinter_own_code(${target})
+  target_link_libraries(${target} PRIVATE sinter_tune)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_compile_definitions(${target} PRIVATE
     "SINTER_TUNE_SLOTS=\"${SINTER_TUNE_SLOTS}\"" "SINTER_TUNE_RANKS=${SINTER_TUNE_RANKS}" ${ARGN})
