@@ -3,8 +3,8 @@
 # compiling these takes most of the time. The budget from an empty clone is ten minutes on two cores. Beside it,
 # tests/reject marks compile errors, and tests/static and tests/script name a few of theirs.
 #
-# Two rooms have no unit test here, whose recipes take longest to compile: an error of a budget stands for memory,
-# and the kernels of all optimizers for optimizer.
+# Three rooms have no unit test here, whose recipes take longest to compile: an error of a budget stands for memory,
+# the kernels of all optimizers for optimizer, and for batch an error of its own, and the recipe that trains.
 file(GLOB quick RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" unit/kernels/*.cpp) # all kernels of this processor
 list(TRANSFORM quick REPLACE "\\.cpp$" "")
 foreach(name
@@ -16,18 +16,18 @@ foreach(name
   comm/facts comm/sums
   policy/options
   proof/simulate
-  data/example_files data/reader data/source data/token_file data/tokenizer data/windows
+  data/example_files data/reader data/source data/tokenizer data/windows
   model/classifier
   schedule/schedules
   plan/pages
-  batch/accumulation batching/arrangements
+  batching/arrangements
   objective/masked_lm
   parameters/average
   precision/tf32
   recovery/skip_steps
   parallel/ddp_buckets
-  trainer/run_state
-  forecast/forecast
+  trainer/snapshot
+  forecast/offload
   report/run_log report/terminal
   generate/sample hugging_face/refusals
   cli/numbers cli/questions

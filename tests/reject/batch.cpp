@@ -12,7 +12,7 @@
 #include "support/unplanned_layer.hpp"
 using namespace sinter;
 
-// Must not compile, batch: Batch: micro × ranks does not divide global
+// Must not compile (quick), batch: Batch: micro × ranks does not divide global
 struct mine : Recipe<Mlp<>, Batch<{.global = 10, .micro = 4}>> {};
 
 // Must not compile, pad_rows_axes: PadRows: the model has an input on axis 1
