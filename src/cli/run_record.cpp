@@ -13,6 +13,7 @@
 #include "cli/origin.hpp"
 #include "cli/validation.hpp"
 #include "data/class_names.hpp"
+#include "data/tokenizer/load.hpp"
 #include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "sinter/version.hpp"
@@ -151,7 +152,16 @@ std::optional<std::string> RunRecord::tokenizer() const {
   for (const Json& start : starts)
     if (const auto found = start.find("tokenizer"); found != start.end() && found->is_string())
       newest = found->get<std::string>();
+  if (newest && is_older_than_settings()) newest = vocabulary_alone(*newest).string();
   return newest;
+}
+
+/// True if no start was by a version that reads the files beside a tokenizer's vocabulary.
+bool RunRecord::is_older_than_settings() const {
+  return std::ranges::none_of(starts, [](const Json& start) {
+    return start.contains("special_tokens") || start.contains("as_text") ||
+           start.contains("config");
+  });
 }
 
 std::optional<std::string> RunRecord::weights() const {

@@ -27,7 +27,8 @@ class RunRecord {
   ///           damaged and needed
   [[nodiscard]] std::string take_over_data(Arguments& arguments) const;
 
-  /// The tokenizer of the newest start that names one, if any.
+  /// The tokenizer of the newest start that names one, if any. Of a run that began before
+  /// tokenizer_config.json counted, it names the folder's vocabulary, which is then read alone.
   [[nodiscard]] std::optional<std::string> tokenizer() const;
 
   /// The weights that the run has begun with, as an absolute path, if its record names any.
@@ -66,6 +67,7 @@ class RunRecord {
   nlohmann::ordered_json starts = nlohmann::ordered_json::array();
   std::optional<FileError> fault;  // why it could not be read
 
+  bool is_older_than_settings() const;
   std::optional<int> newest_number(const char* key, int least) const;
   std::string take_over_tokenizer(Arguments& arguments) const;
 };

@@ -89,9 +89,14 @@ std::vector<TokenizerFile> files_of_folder(const fs::path& folder) {
 }
 
 /// The files of a tokenizer that is named as a file. Those beside it belong to it if it has its
-/// usual name, or is a vocab.txt or *.model, which load_tokenizer() reads with them.
+/// usual name, or is a vocab.txt or *.model, which load_tokenizer() reads with them. To vocab.json or
+/// encoder.json only the merges belong.
 std::vector<TokenizerFile> files_of_file(const fs::path& file) {
   const std::string name = file.filename();
+  if (name == "vocab.json")
+    return {{name, file}, {"merges.txt", file.parent_path() / "merges.txt"}};
+  if (name == "encoder.json")
+    return {{"vocab.json", file}, {"merges.txt", file.parent_path() / "vocab.bpe"}};
   const auto known = std::ranges::find(vocabularies, name, &Name::found);
   const std::string extension = file.extension();
   std::vector<TokenizerFile> files{{extension == ".txt"     ? "vocab.txt"

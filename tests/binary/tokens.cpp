@@ -183,6 +183,66 @@ TEST_CASE("a run that began before texts had a BOS goes on without, and so do it
   CHECK(old != good(evaluate + Words{place / "whole", "--special-tokens", "on"}).json());
 }
 
+/// Writes a vocabulary and its merges, without a word on how they are used.
+void write_two_files(const std::string& folder) {
+  const Json model = Json::parse(content(tokenizer))["model"];
+  fs::create_directory(folder);
+  write(folder + "/vocab.json", model["vocab"].dump());
+  std::string merges;
+  for (const Json& merge : model["merges"])
+    merges += merge.is_string()
+                  ? merge.get<std::string>() + "\n"
+                  : merge[0].get<std::string>() + " " + merge[1].get<std::string>() + "\n";
+  write(folder + "/merges.txt", merges);
+}
+
+TEST_CASE("a run that began before tokenizer_config.json counted goes on as it began") {
+  Place place;
+  const std::string folder = place / "two";
+  write_two_files(folder);
+  const Words train{"train", "--threads", "1", "--quiet", "--out"},
+      data{"--data", place.text, "--tokenizer", folder, "--special-tokens", "off"};
+  good(train + Words{place / "whole", "--steps", "12"} + data);
+  good(train + Words{place.run, "--steps", "5"} + data);
+  const int id = int(Json::parse(content(folder + "/vocab.json")).size());
+  write(folder + "/tokenizer_config.json", Json{{"tokenizer_class", "GPT2Tokenizer"},
+                                                {"added_tokens_decoder",
+                                                 {{std::to_string(id),
+                                                   {{"content", " the"},
+                                                    {"lstrip", false},
+                                                    {"normalized", false},
+                                                    {"rstrip", false},
+                                                    {"single_word", false},
+                                                    {"special", false}}}}}}
+                                               .dump());
+  good(train + Words{place / "new", "--steps", "12"} + data);
+  CHECK(content(place / "new/last/model.safetensors") !=
+        content(place / "whole/last/model.safetensors"));
+
+  Json starts = Json::parse(content(place.run + "/run.json"));
+  for (const char* key : {"special_tokens", "as_text", "config"})
+    for (Json& start : starts) start.erase(key);
+  write(place.run + "/run.json", starts.dump());
+  const std::string old = place / "old";
+  fs::copy(place.run, old, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  good(train + Words{place.run, "--steps", "8", "--resume"});
+  good(train + Words{place.run, "--steps", "12", "--resume"});
+  CHECK(content(place.run + "/last/model.safetensors") ==
+        content(place / "whole/last/model.safetensors"));
+  const Words predict{"predict", "--json", "--text", write(place / "line", "to the king\n"),
+                      "--weights"};
+  for (const std::string& run : {place.run, old}) {
+    const Ended asked = good(predict + Words{run});
+    CHECK(asked.says("note: the tokenizer is " + folder + "/vocab.json, by which the run read"));
+    CHECK(asked.json() != good(predict + Words{run, "--tokenizer", folder}).json());
+  }
+  const Words resume = train + Words{old, "--steps", "12", "--resume", "--tokenizer"};
+  refuses(resume + Words{folder}, 1, "does not fit these data");
+  good(resume + Words{folder + "/vocab.json"});
+  good({"export", "--weights", place.run, "--out", place / "hf"});
+  CHECK(fs::exists(place / "hf/merges.txt"));
+}
+
 TEST_CASE("a text ends at the end of text, of which nothing is printed, unless it is to go on") {
   Place place;
   std::string text;

@@ -78,6 +78,26 @@ std::string identity_of(const FolderFiles& beside) {
   return identity;
 }
 
+/// The names of GPT-2's files that a folder has, or has one of.
+const Gpt2Files* gpt2_files_in(const fs::path& folder) {
+  std::error_code none;
+  for (const Gpt2Files& names : gpt2_files)
+    if (fs::exists(folder / names.vocabulary, none) || fs::exists(folder / names.merges, none))
+      return &names;
+  return nullptr;
+}
+
+/// Reads GPT-2's files as the files beside them say. `path` names them in messages.
+Tokenizer load_gpt2(const fs::path& path, const fs::path& folder, const Gpt2Files& names,
+                    const FolderFiles& beside) {
+  const std::string vocabulary = read_file(folder / names.vocabulary, largest_file),
+                    merges = read_file(folder / names.merges, largest_file);
+  Tokenizer tokenizer =
+      checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges, beside); });
+  tokenizer.identity = hash_of(vocabulary) + hash_of(merges) + identity_of(beside);
+  return tokenizer;
+}
+
 /// Reads BERT's vocab.txt, and what the files beside it say.
 Tokenizer load_bert(const fs::path& path) {
   const std::string text = read_file(path, largest_file);
@@ -124,24 +144,26 @@ bool holds_tokenizer(const fs::path& folder) {
     if (fs::exists(folder / name, none)) return true;
   return false;
 }
+
+fs::path vocabulary_alone(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_directory(path, none) || fs::exists(path / whole_tokenizer, none)) return path;
+  const Gpt2Files* names = gpt2_files_in(path);
+  return names ? path / names->vocabulary : path;
+}
 }  // namespace detail
 
 Tokenizer load_tokenizer(const fs::path& path) {
   std::error_code none;
-  if (!fs::is_directory(path, none))
+  if (!fs::is_directory(path, none)) {
+    for (const Gpt2Files& names : gpt2_files)
+      if (path.filename() == names.vocabulary)
+        return load_gpt2(path, path.parent_path(), names, {});
     return path.extension() == ".txt" ? load_bert(path) : load_file(path);
-  if (fs::exists(path / whole_tokenizer, none)) return load_file(path / whole_tokenizer);
-  for (const Gpt2Files& names : gpt2_files) {
-    if (!fs::exists(path / names.vocabulary, none) && !fs::exists(path / names.merges, none))
-      continue;
-    const std::string vocabulary = read_file(path / names.vocabulary, largest_file),
-                      merges = read_file(path / names.merges, largest_file);
-    const FolderFiles beside = files_beside(path);
-    Tokenizer tokenizer =
-        checked(path, [&] { return read_gpt2_files(vocabulary, merges, names.merges, beside); });
-    tokenizer.identity = hash_of(vocabulary) + hash_of(merges) + identity_of(beside);
-    return tokenizer;
   }
+  if (fs::exists(path / whole_tokenizer, none)) return load_file(path / whole_tokenizer);
+  if (const Gpt2Files* names = gpt2_files_in(path))
+    return load_gpt2(path, path, *names, files_beside(path));
   if (fs::exists(path / bert_vocabulary, none)) return load_bert(path / bert_vocabulary);
   for (const char* name : sentencepiece_models)
     if (fs::exists(path / name, none)) return load_file(path / name);

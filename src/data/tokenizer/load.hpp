@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the files of tokenizers. What throws here throws TokenizerProblem and JsonError.
 #pragma once
+#include <filesystem>
 #include <string_view>
 #include <variant>
 
@@ -23,6 +24,10 @@ std::variant<BpeParts, WordPieceParts> read_tokenizer_json(std::string_view text
 /// Of BERT's vocab.txt, with a token on each line. Without a tokenizer_config.json beside it, capitals
 /// are told apart if the vocabulary has any.
 WordPieceParts read_bert_vocabulary(std::string_view vocabulary, const FolderFiles& beside);
+
+/// Returns the path by which load_tokenizer() reads the vocabulary and merges of a folder as GPT-2's,
+/// whatever the files beside them say. Any other path is returned as it is.
+std::filesystem::path vocabulary_alone(const std::filesystem::path& path);
 
 /// Fills in the tokens of a byte-level BPE, and those of single bytes.
 void set_byte_level(BpeParts& parts, const Vocabulary& vocabulary);

@@ -51,6 +51,18 @@ TEST_CASE("the class in tokenizer_config.json says how a vocabulary and merges a
         TokenIds{5, 1, 5});
 }
 
+TEST_CASE("the path of the vocabulary itself reads it with its merges as GPT-2's") {
+  TemporaryFolder folder;
+  for (const auto& [name, content] : bpe(R"({"tokenizer_class":"Qwen2Tokenizer"})"))
+    put(folder / name, content);
+  const Tokenizer alone = load_tokenizer(folder / "vocab.json");
+  CHECK(alone.encode("a.\na") == TokenIds{0, 1, 2, 0});
+  CHECK(alone.identity != load_tokenizer(folder.path()).identity);
+  CHECK(alone.identity == tokenizer_of(bpe(Files{})).identity);
+  fs::remove(folder / "merges.txt");
+  check_refused([&] { load_tokenizer(folder / "vocab.json"); }, (folder / "merges.txt").string());
+}
+
 TEST_CASE("RoBERTa's mask eats the blank before it, as its file says") {
   const Tokenizer tokenizer = tokenizer_of(bpe(
       R"({"tokenizer_class":"RobertaTokenizer","added_tokens_decoder":{"9":{"content":"<mask>",)"

@@ -62,7 +62,8 @@ Tokenizer byte_tokenizer();
 /// and of the files beside a vocabulary, such as tokenizer_config.json. `path` is one of these
 /// files, or a folder that has one: - a tokenizer.json of Hugging Face's tokenizers, with a BPE or
 /// a WordPiece
-/// - GPT-2's files (folder only): encoder.json and vocab.bpe, or vocab.json and merges.txt
+/// - GPT-2's files: encoder.json and vocab.bpe, or vocab.json and merges.txt; the path of encoder.json
+/// or vocab.json itself reads the two as GPT-2's, whatever other files there say
 /// - BERT's vocab.txt
 /// - a SentencePiece *.model (in folders tokenizer.model or spiece.model), if built with its
 /// library
