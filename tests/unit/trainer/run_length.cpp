@@ -135,6 +135,23 @@ TEST_CASE("a loop gives its length to the schedule, and refuses steps that canno
   CHECK(floored.steps() == 9);
 }
 
+TEST_CASE("steps at rate 0 are refused by each schedule that ends there, of a later run, too") {
+  const std::vector<float> x{1, 2, 3, 4}, y{2, 4, 6, 8};
+  const auto refuses = [&]<class Schedule>(Schedule) {
+    Trainer<Net<Schedule>> trainer({.threads = 1});
+    Loop loop(trainer, ArrayData(x, 1, y, 1, {.sequences = 4}));
+    for (const std::int64_t before : {0, 4}) {
+      if (before > 0) loop.run({.steps = before});
+      CHECK(contains(message_of<ArgumentError>([&] { loop.run({.steps = 9}); }),
+                     "the learning rate is 0 from step 5 to the last step, 9"));
+      CHECK(trainer.steps() == before);
+    }
+  };
+  refuses(LinearDecay<{.warmup = 0, .steps = 4}>{});
+  refuses(PolynomialDecay<{.warmup = 0, .steps = 4}>{});
+  refuses(WarmupStableDecay<{.warmup = 1, .steps = 4, .decay = 2}>{});
+}
+
 TEST_CASE("a source without its type that never ends is refused when an evaluation is made") {
   const std::vector<float> x{1, 2, 3, 4}, y{2, 4, 6, 8};
   const auto refusal = [&](ArrayData data) {
