@@ -53,6 +53,34 @@ TEST_CASE("tokens have the text that tokenizers gives them") {
   }
 }
 
+TEST_CASE("truncation and padding of a tokenizer.json are of batches, and leave a text whole") {
+  TemporaryFolder folder;
+  Json json = Json::parse(get(references / "bert_uncased.json"));
+  json["added_tokens"] = Json::array();
+  for (const auto& [id, token] : {std::pair(0, "[PAD]"), {1, "[UNK]"}})
+    json["added_tokens"].push_back({{"id", id},
+                                    {"content", token},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", false},
+                                    {"special", true}});
+  json["model"]["vocab"] = {{"[PAD]", 0}, {"[UNK]", 1}, {"a", 2}, {"b", 3}};
+  json["post_processor"] = nullptr;
+  json["truncation"] = {
+      {"direction", "Right"}, {"max_length", 4}, {"strategy", "LongestFirst"}, {"stride", 0}};
+  json["padding"] = {{"strategy", "BatchLongest"},
+                     {"direction", "Right"},
+                     {"pad_to_multiple_of", nullptr},
+                     {"pad_id", 0},
+                     {"pad_type_id", 0},
+                     {"pad_token", "[PAD]"}};
+  put(folder / "tokenizer.json", json.dump());
+  const Tokenizer tokenizer = load_tokenizer(folder.path());
+  CHECK(tokenizer.encode("a b a b a b") == TokenIds{2, 3, 2, 3, 2, 3});
+  CHECK(tokenizer.encode_whole("a b a b a b") == TokenIds{2, 3, 2, 3, 2, 3});
+}
+
 TEST_CASE("a vocab.txt gives the ids of a tokenizer.json with the same pieces") {
   for (const char* name : {"bert_uncased", "bert_cased"}) {
     CAPTURE(name);
