@@ -13,6 +13,7 @@
 #include "sinter/metric/metrics.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/optimizer/adamw.hpp"
+#include "sinter/schedule/plateau.hpp"
 #include "sinter/stopping/early_stop.hpp"
 #include "sinter/trainer/loop.hpp"
 #include "sinter/trainer/trainer.hpp"
@@ -217,6 +218,44 @@ TEST_CASE("the count is in the checkpoint, and the best one stays") {
   CHECK(trainer.steps() == 16);
   CHECK(CheckpointReader(path / "best").step() == 4);
   CHECK(CheckpointReader(path / "last").step() == 16);
+}
+
+TEST_CASE("the first of several sets decides the best step, the rate and the end") {
+  std::vector<std::int32_t> others;  // wrong ones, whose loss rises where the right ones' falls
+  for (const std::int32_t label : points.labels) others.push_back((label + 1) % classes);
+  const auto run = [&](const std::vector<std::int32_t>& first,
+                       const std::vector<std::int32_t>& second, std::int64_t best_step) {
+    Trainer<Classes<Plateau<{.patience = 1}>>> trainer({.seed = 2, .threads = 1});
+    EvaluateStage sets(EvaluationArrays({points.inputs, width, first}, 16));
+    sets.add("other", EvaluationArrays({points.inputs, width, second}, 16));
+    Loop loop(trainer, points.training(), std::move(sets));
+    const LoopEnd end =
+        loop.run({.steps = 60, .evaluate_every = 10, .early_stop = EarlyStopping{.patience = 3}});
+    CHECK(loop.state().best_step == best_step);
+    CHECK((end == LoopEnd::early) == (best_step == 10));
+    CHECK((loop.state().last.learning_rate < 3e-2) == (best_step == 10));
+  };
+  run(points.labels, others, 60);
+  run(others, points.labels, 10);
+}
+
+TEST_CASE("a checkpoint without a count, as older versions wrote it, begins one") {
+  TemporaryFolder folder;
+  const fs::path path = folder / "run";
+  using Unwatched = Made<Net, Batch<{.global = 20, .micro = 10}>, AdamW<{.lr = 1e-30}>>;
+  {
+    RunFolder run(path, RunFolder::Mode::fresh);
+    Trainer<Unwatched> trainer({.seed = 2, .threads = 1});
+    Loop loop(trainer, points.training(), points.all(), &run);
+    loop.run({.steps = 8, .evaluate_every = 4});
+  }
+  CHECK_FALSE(contains(CheckpointReader(path / "last").info(), "early_stop"));
+  RunFolder run(path, RunFolder::Mode::resume);
+  Trainer<Unwatched> trainer({.seed = 2, .threads = 1});
+  Loop loop(trainer, points.training(), points.all(), &run);
+  CHECK(loop.run({.steps = 100, .evaluate_every = 4, .early_stop = EarlyStopping{.patience = 2}}) ==
+        LoopEnd::early);
+  CHECK(trainer.steps() == 20);  // the count's first figure is that of step 12
 }
 
 TEST_CASE("early stopping without evaluations is an error, or a warning where they come too late") {
