@@ -6,8 +6,9 @@
 
 EXPECTED is a file of JSON with the keys "texts", "ids" (of each text, as `tokenize --json --special-tokens off` gives
 them) and "logits" (of each text, as `predict --json` gives them). A classifier's pipeline must name the class with the
-largest logit; another model's pipeline must continue a text. Prints what was compared, and ends with the code 1 at a difference.
-tests/binary/export.cpp runs it where python3 has torch and transformers.
+largest logit; another model's pipeline must continue a text. Instead of "texts" and "ids" there may be "inputs" (of each
+sequence, what the model's forward() takes), for a model with another head. Prints what was compared, and ends with the
+code 1 at a difference. tests/binary/export.cpp and label_kinds.cpp run it where SINTER_PYTHON has torch and transformers.
 """
 
 import json
@@ -15,8 +16,17 @@ import pathlib
 import sys
 
 import torch
-from transformers import (AutoConfig, AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer,
-                          pipeline)
+from transformers import (AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM,
+                          AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer, pipeline)
+
+KINDS = {"ForCausalLM": AutoModelForCausalLM, "LMHeadModel": AutoModelForCausalLM, "ForMaskedLM": AutoModelForMaskedLM,
+         "ForSequenceClassification": AutoModelForSequenceClassification,
+         "ForTokenClassification": AutoModelForTokenClassification,
+         "ForConditionalGeneration": AutoModelForSeq2SeqLM, "MTModel": AutoModelForSeq2SeqLM}
+
+
+def kind_of(architecture):
+    return next(kind for ending, kind in KINDS.items() if architecture.endswith(ending))
 
 
 def largest_difference(model, inputs, logits):
@@ -25,13 +35,28 @@ def largest_difference(model, inputs, logits):
     return (found.reshape(-1) - torch.tensor(logits).reshape(-1)).abs().max().item()
 
 
+def compare_inputs(model, expected):
+    worst = 0.0
+    for inputs, logits in zip(expected["inputs"], expected["logits"], strict=True):
+        tensors = {name: torch.tensor([ids]) for name, ids in inputs.items()}
+        worst = max(worst, largest_difference(model, tensors, logits))
+    assert worst < 2e-5, f"logits differ by {worst}"
+    print(f"the same logits (within {worst:.1e}) of {len(expected['inputs'])} sequences by {type(model).__name__}")
+
+
 def main():
     folder, expected = sys.argv[1], json.loads(pathlib.Path(sys.argv[2]).read_text())
     config = AutoConfig.from_pretrained(folder)
-    classifies = config.architectures[0].endswith("ForSequenceClassification")
+    kind = kind_of(config.architectures[0])
+    model, loading = kind.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+    model.eval()
+    assert type(model).__name__ == config.architectures[0], f"{kind} loads a {type(model).__name__}"
+    assert not loading["missing_keys"], f"made up by transformers: {loading['missing_keys']}"
+    if "inputs" in expected:
+        compare_inputs(model, expected)
+        return
+    classifies = kind is AutoModelForSequenceClassification
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    kind = AutoModelForSequenceClassification if classifies else AutoModelForCausalLM
-    model = kind.from_pretrained(folder, dtype=torch.float32).eval()
     assert len(tokenizer) <= config.vocab_size, f"{len(tokenizer)} tokens for a model of {config.vocab_size}"
     run = pipeline("text-classification" if classifies else "text-generation", model=folder, device="cpu",
                    dtype=torch.float32)

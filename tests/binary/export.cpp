@@ -6,6 +6,7 @@
 #include <set>
 
 #include "binary/support.hpp"
+#include "support/python.hpp"
 
 namespace sinter::detail::testing::export_tests {
 
@@ -32,13 +33,11 @@ std::set<std::string> types_in(const std::string& file) {
   return types;
 }
 
-/// Compares an export with transformers, if python3 has it.
+/// Compares an export with transformers, if SINTER_PYTHON has it.
 void check_by_transformers(const std::string& folder, const std::vector<std::string>& texts,
                            const std::string& binary) {
-  if (std::system("python3 -c 'import torch, transformers' 2> /dev/null") != 0) {
-    MESSAGE("skipped: python3 has no torch and transformers to load the export with");
-    return;
-  }
+  const auto python = testing::python_with("torch, transformers");
+  if (!python) return;
   Scratch scratch;
   Json expected{{"texts", texts}, {"ids", Json::array()}, {"logits", Json::array()}};
   for (const std::string& text : texts) {
@@ -56,8 +55,8 @@ void check_by_transformers(const std::string& folder, const std::vector<std::str
              binary);
     expected["logits"].push_back(predicted.json()["logits"]);
   }
-  const std::string command = "python3 " SINTER_SOURCE_DIR "/scripts/check_export.py " + folder +
-                              " " + write(scratch / "expected.json", expected.dump());
+  const std::string command = "'" + *python + "' " SINTER_SOURCE_DIR "/scripts/check_export.py " +
+                              folder + " " + write(scratch / "expected.json", expected.dump());
   CHECK(std::system(command.c_str()) == 0);
 }
 

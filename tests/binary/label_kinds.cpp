@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 #include <iomanip>
+#include <map>
 #include <sstream>
 
 #include "binary/support.hpp"
+#include "support/python.hpp"
 
 namespace sinter::detail::testing::label_kinds_tests {
 
@@ -276,6 +278,53 @@ TEST_CASE("words are learned by their first pieces, and predicted one by one") {
   named({{"0", "NAME"}, {"1", "O"}, {"2", "PLACE"}});
   make_body(folder + "/model.safetensors");  // its head starts fresh, and learns the recipe's order
   fine(train, SINTER_TAGGED);
+}
+
+/// Exports fresh weights of a binary, and compares its figures with those of transformers, whose class for
+/// such a head must load them. `lines` are what predict --ids reads, and `names` what transformers calls
+/// the keys there.
+void check_by_transformers(const std::string& python, const std::string& binary,
+                           const std::vector<Json>& lines,
+                           const std::map<std::string, std::string>& names) {
+  CAPTURE(binary);
+  Scratch scratch;
+  const std::string folder = scratch / "exported";
+  fine({"export", "--seed", "3", "--out", folder}, binary);
+  Json expected{{"inputs", Json::array()}, {"logits", Json::array()}};
+  std::string asked;
+  for (const Json& line : lines) {
+    asked += line.dump() + "\n";
+    Json inputs;
+    for (const auto& [key, ids] : line.items()) inputs[names.at(key)] = ids;
+    expected["inputs"].push_back(inputs);
+  }
+  const Json answers = lines_of(
+      fine({"predict", "--json", "--weights", folder, "--ids", write(scratch / "ids", asked)},
+           binary)
+          .out);
+  for (const Json& answer : answers)
+    expected["logits"].push_back(answer.contains("logits") ? answer["logits"] : answer["values"]);
+  const std::string command = "'" + python + "' " SINTER_SOURCE_DIR "/scripts/check_export.py " +
+                              folder + " " + write(scratch / "expected.json", expected.dump());
+  CHECK(std::system(command.c_str()) == 0);
+}
+
+TEST_CASE("transformers loads the export of each head by its class, and gives its figures") {
+  const auto python = python_with("torch, transformers");
+  if (!python) return;
+  const Json one{11, 5, 7, 6}, two{11, 9, 8, 12, 10, 5, 6};
+  const std::vector<Json> texts{{{"ids", one}}, {{"ids", two}}},
+      pairs{{{"ids", one}, {"decoder_ids", {9, 5}}}, {{"ids", two}, {"decoder_ids", {9, 8, 7}}}};
+  const std::map<std::string, std::string> names{{"ids", "input_ids"},
+                                                 {"token_types", "token_type_ids"},
+                                                 {"decoder_ids", "decoder_input_ids"}};
+  for (const char* binary : {SINTER_SCORES, SINTER_TOPICS, SINTER_HIDDEN})
+    check_by_transformers(*python, binary, texts, names);
+  check_by_transformers(*python, SINTER_BART, pairs, names);
+  check_by_transformers(
+      *python, SINTER_TAGGED,
+      {{{"ids", one}, {"token_types", {0, 0, 1, 1}}}, {{"ids", two}, {"token_types", Json(7, 0)}}},
+      names);
 }
 
 }  // namespace sinter::detail::testing::label_kinds_tests
