@@ -27,6 +27,7 @@ std::vector<ExampleFigure> example_figures(const Evaluation& evaluation) {
   const ExampleRecord means = means_of(*evaluation.examples, evaluation.sequences);
   std::vector<ExampleFigure> figures;
   for (const auto& [name, field] : example_means) figures.emplace_back(name, means.*field);
+  for (const auto& [name, field] : full_means) figures.emplace_back(name, (means.*field).value());
   return figures;
 }
 

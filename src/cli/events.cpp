@@ -51,6 +51,12 @@ void Events::step(const StepRecord& r) {
     values.push_back({"data/context_length", r.examples->context_length});
     values.push_back({"data/label_length", r.examples->label_length});
     values.push_back({"data/truncated", r.examples->truncated});
+    for (const auto& [name, mean] :
+         {std::pair{"data/full_context_length", r.examples->full_context_length},
+          {"data/full_label_length", r.examples->full_label_length},
+          {"data/context_truncated", r.examples->context_truncated},
+          {"data/label_truncated", r.examples->label_truncated}})
+      if (mean) values.push_back({name, *mean});
   }
   if (r.step_cpu_ms) values.push_back({"speed/step_cpu_ms", *r.step_cpu_ms});
   if (r.validation_loss) values.push_back({"loss/validation", *r.validation_loss});

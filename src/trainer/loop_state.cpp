@@ -38,8 +38,11 @@ Json json_of(const StepRecord& r) {
   if (r.data_wait_ms) row["data_wait_ms"] = *r.data_wait_ms;
   for (const auto& [name, field] : counts)
     if (const auto& count = r.*field) row[name] = *count;
-  if (r.examples)
+  if (r.examples) {
     for_each_example_field([&](const char* name, auto field) { row[name] = (*r.examples).*field; });
+    for (const auto& [name, field] : full_means)
+      if (const auto& mean = (*r.examples).*field) row[name] = *mean;
+  }
   if (r.step_cpu_ms) row["step_cpu_ms"] = *r.step_cpu_ms;
   if (r.validation_loss) row["val_loss"] = *r.validation_loss;
   for (const MetricValue& metric : r.metrics)
@@ -64,6 +67,8 @@ StepRecord record_of(const Json& row) {
     r.examples.emplace();
     for_each_example_field(
         [&](const char* name, auto field) { row.at(name).get_to((*r.examples).*field); });
+    for (const auto& [name, field] : full_means)
+      if (row.contains(name)) (*r.examples).*field = row.at(name).get<double>();
   }
   if (row.contains("step_cpu_ms")) r.step_cpu_ms = row.at("step_cpu_ms").get<double>();
   if (row.contains("eval_ms")) r.evaluation_ms = row.at("eval_ms").get<double>();

@@ -56,10 +56,14 @@ TEST_CASE("eval gives the loss of a sequence, whatever the sequences beside it a
   CHECK(text.out.find("predicted       9 sequences\n") != std::string::npos);
   CHECK(text.out.find("byte") == std::string::npos);
   const Json all = fine(eval + Words{file, "--json"}, SINTER_PAIRS).json();
-  CHECK(all.size() == 6);
+  CHECK(all.size() == 10);
   for (const char* key : {"loss", "tokens", "accuracy", "context_length", "label_length"})
     CHECK(all.contains(key));
   CHECK(all["truncated"] == doctest::Approx(2. / 9));
+  CHECK(all["context_truncated"] == all["truncated"]);
+  CHECK(all["label_truncated"] == 0);
+  CHECK(all["full_context_length"] > all["context_length"]);
+  CHECK(all["full_label_length"] == 1);
   double sum = 0;
   std::istringstream rows(content(file));
   std::string header;

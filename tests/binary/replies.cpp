@@ -45,6 +45,8 @@ TEST_CASE("a run on dialogues that stops in the middle of an epoch goes on with 
     CHECK(row["tokens_per_s"].get<double>() * (1 - row["padding"].get<double>()) ==
           doctest::Approx(row["examples_per_s"].get<double>() * rows));
     CHECK(row["truncated"].get<double>() <= 1);
+    CHECK(row["full_context_length"] >= row["context_length"]);
+    CHECK(row["full_label_length"] >= row["label_length"]);
   }
   require_same_end(whole, parts);
   CHECK(sampler(whole)["epoch"] != "0");

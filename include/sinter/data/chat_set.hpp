@@ -9,6 +9,7 @@
 #include "sinter/data/chat_format.hpp"
 #include "sinter/data/example_list.hpp"
 #include "sinter/data/example_marks.hpp"
+#include "sinter/data/full_lengths.hpp"
 #include "sinter/data/prompt.hpp"
 
 namespace sinter {
@@ -98,6 +99,7 @@ class ChatSet final : public ExampleList {
   int context;
   std::vector<std::int32_t> tokens;  // ~id for those that are learnt
   std::vector<Example> examples;
+  detail::FullLengths full;
   std::vector<std::int32_t> ends;  // of messages
   std::int64_t record_count = 0;
   Figures all;

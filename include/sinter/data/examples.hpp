@@ -9,6 +9,7 @@
 
 #include "sinter/data/example_list.hpp"
 #include "sinter/data/example_marks.hpp"
+#include "sinter/data/full_lengths.hpp"
 #include "sinter/data/tokenizer/tokenizer.hpp"
 
 namespace sinter {
@@ -36,7 +37,7 @@ struct ExampleTokens {
   std::span<const std::int32_t> context;  ///< c1 … cm
   std::span<const std::int32_t> label;    ///< l1 … ln
   bool ends;                              ///< true if the label predicts `end`: no limit has cut it
-  bool is_cut;                            ///< true if a limit has cut the context or the label
+  ExampleLength full;                     ///< rows of both before a limit has cut them
 
   /// Number of tokens that the label predicts.
   int label_rows() const { return int(label.size()) + ends; }
@@ -56,8 +57,8 @@ struct ExampleTokens {
 /// and label_truncate), so that no model learns to stop where a limit has cut. A text without a
 /// context is a label, and may be as long as a context and a label together.
 ///
-/// Each text is stored once, as 4 bytes per token, and each example takes 24 bytes more: the
-/// replies of a dialogue, whose contexts overlap, need no copies.
+/// Each text is stored once, as 4 bytes per token, and each example takes 24 bytes more, or 40 if it
+/// is cut: the replies of a dialogue, whose contexts overlap, need no copies.
 class ExampleSet final : public ExampleList {
  public:
   /// Lengths of the examples, and numbers of cuts.
@@ -138,7 +139,7 @@ class ExampleSet final : public ExampleList {
   std::vector<std::int32_t> delimiter;
   std::vector<std::int32_t> tokens;  // the context of an example ends a delimiter before its label
   std::vector<Example> examples;
-  std::vector<bool> is_cut;  // one per example: true if a limit has cut it
+  detail::FullLengths full;
   std::int64_t record_count = 0;
   Figures all;
 

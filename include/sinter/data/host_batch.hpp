@@ -9,10 +9,14 @@ namespace sinter {
 
 /// Counts of the examples in a batch, from a source whose sequences are examples.
 struct ExampleCounts {
-  std::int64_t context = 0;  ///< rows that predict nothing, without padding
-  std::int64_t label = 0;    ///< rows that each predict a token
-  std::int64_t padding = 0;  ///< rows that belong to no example
-  int truncated = 0;         ///< examples that were too long, so that something was left out
+  std::int64_t context = 0;       ///< rows that predict nothing, without padding
+  std::int64_t label = 0;         ///< rows that each predict a token
+  std::int64_t padding = 0;       ///< rows that belong to no example
+  int truncated = 0;              ///< examples that were too long, so that something was left out
+  std::int64_t full_context = 0;  ///< `context`, had nothing been left out
+  std::int64_t full_label = 0;    ///< `label`, had nothing been left out
+  int contexts_cut = 0;           ///< examples whose context has lost rows
+  int labels_cut = 0;             ///< examples whose label has lost rows
 
   /// Adds the counts of more examples.
   ExampleCounts& operator+=(const ExampleCounts& more) {
@@ -20,6 +24,10 @@ struct ExampleCounts {
     label += more.label;
     padding += more.padding;
     truncated += more.truncated;
+    full_context += more.full_context;
+    full_label += more.full_label;
+    contexts_cut += more.contexts_cut;
+    labels_cut += more.labels_cut;
     return *this;
   }
   bool operator==(const ExampleCounts&) const = default;

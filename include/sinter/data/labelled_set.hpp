@@ -10,6 +10,7 @@
 #include "sinter/base/label_kind.hpp"
 #include "sinter/data/example_list.hpp"
 #include "sinter/data/example_marks.hpp"
+#include "sinter/data/full_lengths.hpp"
 #include "sinter/data/prompt.hpp"
 
 namespace sinter {
@@ -126,13 +127,14 @@ class LabelledSet final : public ExampleList {
   std::vector<std::int32_t> tokens;
   std::vector<Example> examples;
   std::vector<float> numbers;  // of each label in turn
+  detail::FullLengths full;    // with a label of one row
   Figures all;
 
   bool has_numbers() const { return form.label_kind != LabelKind::one_class; }
   int predictions() const { return has_numbers() ? int(all.of.size()) : 1; }
   void add_texts(std::span<const std::vector<std::int32_t>> texts, std::int32_t label);
   int rows_of(const Example& example) const;
-  int append_rows(HostBatch& batch, const Example& example, int most, int padded) const;
+  int append_rows(HostBatch& batch, std::int64_t number, int most, int padded) const;
 };
 
 namespace detail {

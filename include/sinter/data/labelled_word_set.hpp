@@ -8,6 +8,7 @@
 
 #include "sinter/data/example_list.hpp"
 #include "sinter/data/example_marks.hpp"
+#include "sinter/data/full_lengths.hpp"
 #include "sinter/data/prompt.hpp"
 
 namespace sinter {
@@ -74,6 +75,7 @@ class LabelledWordSet final : public ExampleList {
   detail::ExampleMarks marks;
   std::vector<std::int32_t> tokens, targets;
   std::vector<Example> examples;
+  detail::FullLengths full;
   std::int64_t added = 0;
   Figures all;
 };

@@ -34,6 +34,12 @@ struct ExampleRecord {
   double context_length = 0;  ///< mean rows of an example that predict nothing
   double label_length = 0;    ///< mean rows of an example that predict a token
   double truncated = 0;       ///< share of the examples that were too long, and cut
+  /// Mean rows that would predict nothing, had nothing been left out. None in logs of older
+  /// versions; so are the next three.
+  std::optional<double> full_context_length{};
+  std::optional<double> full_label_length{};  ///< the same of rows that predict a token
+  std::optional<double> context_truncated{};  ///< share of the examples whose context was cut
+  std::optional<double> label_truncated{};    ///< share of the examples whose label was cut
 };
 
 /// A row of metrics.jsonl.

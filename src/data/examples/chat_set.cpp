@@ -50,6 +50,11 @@ void ChatSet::add(const ChatTokens& chat) {
     tokens.push_back(learnt ? ~chat.ids[k] : chat.ids[k]);
     example.learnt += learnt;
   }
+  if (kept < whole) {
+    const auto first = chat.learnt.begin() + 1;
+    const auto learnt = std::int32_t(std::count(first, first + std::ptrdiff_t(whole), true));
+    full.add(size(), {std::int32_t(whole) - learnt, learnt});
+  }
   if (chat.end >= 0 && std::ranges::find(ends, chat.end) == ends.end()) ends.push_back(chat.end);
   examples.push_back(example);
   ++record_count;
@@ -76,12 +81,9 @@ std::span<const std::int32_t> ChatSet::append_rows(HostBatch& batch, std::int64_
   const int taken = std::min(example.rows, most), more = std::max(0, padded - taken);
   const auto shown = std::span(tokens).subspan(std::size_t(example.begin + example.rows - taken),
                                                std::size_t(taken) + 1);
-  const std::int64_t learnt = std::ranges::count_if(shown.subspan(1), is_learnt);
+  const auto learnt = std::int32_t(std::ranges::count_if(shown.subspan(1), is_learnt));
   batch.starts.push_back(batch.starts.back() + taken + more);
-  batch.count({.context = taken - learnt,
-               .label = learnt,
-               .padding = more,
-               .truncated = example.is_cut || taken < example.rows});
+  batch.count(counts_of(full.of(number, length(number)), {taken - learnt, learnt}, more));
   return shown;
 }
 

@@ -51,8 +51,8 @@ void ExampleSet::push(std::int64_t label_begin, std::int64_t context, std::int64
                         .label = kept + !label_cut,
                         .label_tokens = kept,
                         .record = std::int32_t(record_count)};
+  if (context_cut || label_cut) full.add(size(), {std::int32_t(context), std::int32_t(label + 1)});
   examples.push_back(example);
-  is_cut.push_back(context_cut || label_cut);
   all.context_tokens += example.context;
   all.label_tokens += example.label;
   all.contexts_cut += context_cut;
@@ -111,7 +111,7 @@ ExampleTokens ExampleSet::at(std::int64_t number) const {
           .label = all_tokens.subspan(std::size_t(example.label_begin),
                                       std::size_t(example.label_tokens)),
           .ends = example.label > example.label_tokens,
-          .is_cut = is_cut[std::size_t(number)]};
+          .full = full.of(number, length(number))};
 }
 
 void ExampleTokens::append_label(const ExampleMarks& marks, LabelRows rows,
@@ -164,10 +164,7 @@ Taken append_rows(HostBatch& batch, const ExampleTokens& example, int most, int 
   const int label_first = std::max(0, first - context_rows);
   const int more = std::max(0, padded - taken);
   batch.starts.push_back(batch.starts.back() + taken + more);
-  batch.count({.context = context,
-               .label = label,
-               .padding = more,
-               .truncated = example.is_cut || taken < rows});
+  batch.count(counts_of(example.full, {context, label}, more));
   return {context, {label_first, label, more}};
 }
 

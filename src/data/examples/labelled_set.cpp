@@ -122,6 +122,7 @@ void LabelledSet::add_texts(std::span<const std::vector<std::int32_t>> texts, st
                         .second = std::int32_t(kept.second),
                         .label = label,
                         .is_cut = is_cut};
+  if (is_cut) full.add(size(), {form.mark_count() + std::int32_t(have.first + have.second) - 1, 1});
   tokens.insert(tokens.end(), texts[0].begin(), texts[0].begin() + kept.first);
   if (form.pairs) tokens.insert(tokens.end(), texts[1].begin(), texts[1].begin() + kept.second);
   examples.push_back(example);
@@ -135,22 +136,21 @@ ExampleLength LabelledSet::length(std::int64_t number) const {
 }
 
 /// Appends a sequence without its content. Returns how many of its rows, without padding, are taken.
-int LabelledSet::append_rows(HostBatch& batch, const Example& example, int most, int padded) const {
+int LabelledSet::append_rows(HostBatch& batch, std::int64_t number, int most, int padded) const {
+  const Example& example = examples[std::size_t(number)];
   const auto [first, second] =
       longest_first({example.first, example.second}, std::max(0, most - form.mark_count()));
   // `most` may be fewer than the marks.
   const int taken = std::min(form.mark_count() + int(first + second), most);
   const int more = std::max(0, padded - taken);
   batch.starts.push_back(batch.starts.back() + taken + more);
-  batch.count({.context = taken - 1,
-               .label = predictions(),
-               .padding = more,
-               .truncated = example.is_cut || taken < rows_of(example)});
+  const std::int32_t context = full.of(number, length(number)).context;
+  batch.count(counts_of({context, predictions()}, {taken - 1, predictions()}, more));
   return taken;
 }
 
 void LabelledSet::append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const {
-  append_rows(batch, examples[std::size_t(number)], most, padded);
+  append_rows(batch, number, most, padded);
 }
 
 void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int padded) const {
@@ -170,7 +170,7 @@ void LabelledSet::append(HostBatch& batch, std::int64_t number, int most, int pa
     ids.insert(ids.end(), second, second + kept.second);
     ids.push_back(marks.end);
   }
-  const int taken = append_rows(batch, example, most, padded), more = std::max(0, padded - taken);
+  const int taken = append_rows(batch, number, most, padded), more = std::max(0, padded - taken);
   ids.resize(begin + std::size_t(taken));
   ids.insert(ids.end(), std::size_t(more), marks.pad);
   if (form.types) {

@@ -48,9 +48,11 @@ void LabelledWordSet::add_tokens(std::span<const std::vector<std::int32_t>> word
   const std::size_t begin = tokens.size(), room = std::size_t(form.context - marks_of_words);
   bool has_class = false;
   std::size_t have = 0;
+  std::int32_t labels = 0;
   for (std::size_t w = 0; w < words.size(); ++w) {
     const std::size_t kept = std::min(words[w].size(), room - (tokens.size() - begin));
     have += words[w].size();
+    labels += classes[w] >= 0 && !words[w].empty();
     if (kept == 0) continue;
     tokens.insert(tokens.end(), words[w].begin(), words[w].begin() + std::ptrdiff_t(kept));
     targets.push_back(std::max(classes[w], -1));
@@ -65,6 +67,7 @@ void LabelledWordSet::add_tokens(std::span<const std::vector<std::int32_t>> word
   }
   const auto count = std::int32_t(tokens.size() - begin);
   const bool is_cut = std::size_t(count) < have;
+  if (is_cut) full.add(size(), {marks_of_words + std::int32_t(have) - labels, labels});
   examples.push_back({std::int64_t(begin), record, count, is_cut});
   all.rows += marks_of_words + count;
   all.cut += is_cut;
@@ -102,13 +105,10 @@ void LabelledWordSet::append(HostBatch& batch, std::int64_t number, int most, in
   std::vector<std::int32_t>& classes = batch.ids[std::size_t(inputs() - 1)];
   const auto before = std::ssize(classes);
   fill(classes, targets, -1, -1, -1);
-  const auto labels = std::count_if(classes.begin() + before, classes.end(),
-                                    [](std::int32_t id) { return id >= 0; });
+  const auto labels = std::int32_t(std::count_if(classes.begin() + before, classes.end(),
+                                                 [](std::int32_t id) { return id >= 0; }));
   batch.starts.push_back(batch.starts.back() + taken + more);
-  batch.count({.context = taken - labels,
-               .label = labels,
-               .padding = more,
-               .truncated = example.is_cut || kept < example.count});
+  batch.count(counts_of(full.of(number, length(number)), {taken - labels, labels}, more));
 }
 
 std::vector<SpecialToken> LabelledWordSet::special() const {

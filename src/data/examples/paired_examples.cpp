@@ -54,11 +54,8 @@ PairTaken append_pair_rows(HostBatch& batch, const ExampleTokens& example, int m
   batch.second_starts.push_back(batch.second_starts.back() + std::int32_t(context) + 1);
   const int more = std::max(0, padded - label);
   batch.starts.push_back(batch.starts.back() + label + more);
-  const bool is_cut = label < example.label_rows() || context < example.context.size();
-  batch.count({.context = std::int64_t(context) + 1,
-               .label = label,
-               .padding = more,
-               .truncated = example.is_cut || is_cut});
+  batch.count(counts_of({example.full.context + 1, example.full.label},
+                        {std::int32_t(context) + 1, label}, more));
   return {context, {0, label, more}};
 }
 

@@ -305,6 +305,11 @@ TEST_CASE("a row of the log is read as it was written") {
   CHECK(text.ends_with(R"("step_ms":0.25,"data_wait_ms":0.125,"examples_per_s":40.0,)"
                        R"("padding":0.25,"context_length":12.5,"label_length":3.5,)"
                        R"("truncated":0.0625,"val_loss":1.5})"));
+  CHECK(StepRecord::from_json(text).to_json() == text);  // as older versions wrote it
+  record.examples = ExampleRecord{40, 0.25, 12.5, 3.5, 0.0625, 25.5, 4.5, 0.5, 0.25};
+  text = record.to_json();
+  CHECK(text.ends_with(R"("truncated":0.0625,"full_context_length":25.5,"full_label_length":4.5,)"
+                       R"("context_truncated":0.5,"label_truncated":0.25,"val_loss":1.5})"));
   CHECK(StepRecord::from_json(text).to_json() == text);
   CHECK_THROWS_AS(StepRecord::from_json("{}"), Error);
 }

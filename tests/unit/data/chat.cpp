@@ -152,10 +152,16 @@ TEST_CASE("rows predict the next token if it is learnt, up to the last one that 
   HostBatch batch = batch_of(set, 0, 10, 5);
   CHECK(batch.ids == std::vector<TokenIds>{{'a', 'b', 'c', 0, 0}, {'b', -1, 'd', -1, -1}});
   CHECK(batch.starts == TokenIds{0, 5});
-  CHECK(batch.examples == ExampleCounts{.context = 1, .label = 2, .padding = 2});
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 1, .label = 2, .padding = 2, .full_context = 1, .full_label = 2});
   batch = batch_of(set, 0, 2);
   CHECK(batch.ids == std::vector<TokenIds>{{'b', 'c'}, {-1, 'd'}});
-  CHECK(batch.examples == ExampleCounts{.context = 1, .label = 1, .truncated = 1});
+  CHECK(batch.examples == ExampleCounts{.context = 1,
+                                        .label = 1,
+                                        .truncated = 1,
+                                        .full_context = 1,
+                                        .full_label = 2,
+                                        .labels_cut = 1});
   HostBatch empty;
   empty.ids.resize(2);
   set.append_empty(empty, 0, 2, 0);
@@ -178,6 +184,12 @@ TEST_CASE("a conversation that is too long loses its last tokens, and may have n
   CHECK(set.figures().cut == 1);
   CHECK(set.figures().silent == 1);
   CHECK(batch_of(set, 0).ids == std::vector<TokenIds>{{'a'}, {'b'}});
+  CHECK(batch_of(set, 0).examples == ExampleCounts{.label = 1,
+                                                   .truncated = 1,
+                                                   .full_context = 3,
+                                                   .full_label = 2,
+                                                   .contexts_cut = 1,
+                                                   .labels_cut = 1});
   CHECK(batch_of(set, 1).ids == std::vector<TokenIds>{{'x'}, {'y'}});
   ChatSet other(byte_tokenizer(), 3);
   other.add({{'x', 'y'}, {false, true}});

@@ -88,7 +88,7 @@ TEST_CASE("padding predicts nothing, and a shorter sequence keeps the label or t
   check(batch_of(set, 1, 2), "<a", "ab");
 }
 
-TEST_CASE("a batch counts the rows of its examples, and those that were cut") {
+TEST_CASE("a batch counts the rows of its examples before and after a cut, and what was cut") {
   ExampleSet set = set_of({.context = 4, .label = 10});
   set.add_pair("ab", "c");     // 2 and 2 rows
   set.add_pair("12345", "c");  // its context is cut to 4
@@ -96,19 +96,55 @@ TEST_CASE("a batch counts the rows of its examples, and those that were cut") {
   HostBatch batch;
   batch.ids.resize(2);
   set.append(batch, 0, 100, 8);
-  CHECK(batch.examples == ExampleCounts{.context = 2, .label = 2, .padding = 4});
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 2, .label = 2, .padding = 4, .full_context = 2, .full_label = 2});
   set.append(batch, 1, 100, 8);
-  CHECK(batch.examples ==
-        ExampleCounts{.context = 2 + 4, .label = 2 + 2, .padding = 4 + 2, .truncated = 1});
+  CHECK(batch.examples == ExampleCounts{.context = 2 + 4,
+                                        .label = 2 + 2,
+                                        .padding = 4 + 2,
+                                        .truncated = 1,
+                                        .full_context = 2 + 5,
+                                        .full_label = 2 + 2,
+                                        .contexts_cut = 1});
   set.append(batch, 2, 100);
-  CHECK(batch.examples ==
-        ExampleCounts{.context = 6, .label = 4 + 4, .padding = 6, .truncated = 1});
+  CHECK(batch.examples == ExampleCounts{.context = 6,
+                                        .label = 4 + 4,
+                                        .padding = 6,
+                                        .truncated = 1,
+                                        .full_context = 7,
+                                        .full_label = 4 + 4,
+                                        .contexts_cut = 1});
   batch.clear();
   CHECK_FALSE(batch.examples);
   set.append(batch, 0, 3);  // a row of the context is left out
   set.append(batch, 0, 1);  // all of it, and a row of the label
   set.append(batch, 2, 2);
-  CHECK(batch.examples == ExampleCounts{.context = 1, .label = 2 + 1 + 2, .truncated = 3});
+  CHECK(batch.examples == ExampleCounts{.context = 1,
+                                        .label = 2 + 1 + 2,
+                                        .truncated = 3,
+                                        .full_context = 2 + 2,
+                                        .full_label = 2 + 2 + 4,
+                                        .contexts_cut = 2,
+                                        .labels_cut = 2});
+}
+
+TEST_CASE("a label that is cut counts whole with its end, and a context with all turns before it") {
+  ExampleSet set = set_of({.context = 4, .label = 3});
+  set.add_dialogue(std::vector<std::string>{"12345", "abc", "x"});
+  const HostBatch first = batch_of(set, 0), second = batch_of(set, 1);
+  CHECK(first.examples == ExampleCounts{.context = 4,
+                                        .label = 3,
+                                        .truncated = 1,
+                                        .full_context = 5,
+                                        .full_label = 4,
+                                        .contexts_cut = 1,
+                                        .labels_cut = 1});
+  CHECK(second.examples == ExampleCounts{.context = 4,
+                                         .label = 2,
+                                         .truncated = 1,
+                                         .full_context = 9,
+                                         .full_label = 2,
+                                         .contexts_cut = 1});
 }
 
 TEST_CASE("records say which examples they gave, and those that gave none do not disturb it") {

@@ -52,7 +52,8 @@ TEST_CASE("a text stands between its marks, and has one class") {
   const HostBatch batch = batch_of(set, 0);
   CHECK(batch.ids == std::vector<TokenIds>{{256, 'a', 'b', 'c', 257}, {2}});
   CHECK(batch.starts == TokenIds{0, 5});
-  CHECK(batch.examples == ExampleCounts{.context = 4, .label = 1});
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 4, .label = 1, .full_context = 4, .full_label = 1});
   CHECK(batch_of(set, 1).ids == std::vector<TokenIds>{{256, 257}, {0}});
   CHECK(set.length(0).rows() == 5);
   CHECK(set.length(0).label == 1);
@@ -113,7 +114,12 @@ TEST_CASE("a text that is too long loses its last tokens, and no mark") {
   CHECK(shown(batch_of(set, 0).ids[0]) == "[abc|");
   CHECK(batch_of(set, 0).examples->truncated == 0);
   CHECK(shown(batch_of(set, 1).ids[0]) == "[abc|");
-  CHECK(batch_of(set, 1).examples->truncated == 1);
+  CHECK(batch_of(set, 1).examples == ExampleCounts{.context = 4,
+                                                   .label = 1,
+                                                   .truncated = 1,
+                                                   .full_context = 5,
+                                                   .full_label = 1,
+                                                   .contexts_cut = 1});
   CHECK(set.figures().cut == 1);
   CHECK(set.figures().rows == 10);
   CHECK(set.figures().longest == 5);
@@ -178,7 +184,8 @@ TEST_CASE("padding leaves class and types of a sequence alone") {
   CHECK(batch.ids ==
         std::vector<TokenIds>{{256, 'a', 257, 'b', 257, 0, 0, 0}, {0, 0, 0, 1, 1, 0, 0, 0}, {1}});
   CHECK(batch.starts == TokenIds{0, 8});
-  CHECK(batch.examples == ExampleCounts{.context = 4, .label = 1, .padding = 3});
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 4, .label = 1, .padding = 3, .full_context = 4, .full_label = 1});
 }
 
 TEST_CASE("each epoch has each sequence once, with its own class, however batches are made") {

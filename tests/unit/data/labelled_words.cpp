@@ -77,7 +77,8 @@ TEST_CASE("the first token of a word has its class, and no other token has one")
   CHECK(shown(batch.ids[0]) == "[abcde|");
   CHECK(batch.ids[1] == TokenIds(7, 0));
   CHECK(classes(batch.ids[2]) == "_2__0__");
-  CHECK(batch.examples == ExampleCounts{.context = 5, .label = 2});
+  CHECK(batch.examples ==
+        ExampleCounts{.context = 5, .label = 2, .full_context = 5, .full_label = 2});
   CHECK(set.length(0).rows() == 7);
   CHECK(set.length(0).label == 2);
   CHECK(set.figures().of == std::vector<std::int64_t>{1, 0, 1});
@@ -86,7 +87,13 @@ TEST_CASE("the first token of a word has its class, and no other token has one")
   const HostBatch cut = batch_of(set, 0, 4), padded = batch_of(set, 0, 9, 9);
   CHECK(shown(cut.ids[0]) == "[ab|");
   CHECK(classes(cut.ids[2]) == "_2__");
-  CHECK(cut.examples == ExampleCounts{.context = 3, .label = 1, .truncated = 1});
+  CHECK(cut.examples == ExampleCounts{.context = 3,
+                                      .label = 1,
+                                      .truncated = 1,
+                                      .full_context = 5,
+                                      .full_label = 2,
+                                      .contexts_cut = 1,
+                                      .labels_cut = 1});
   CHECK(padded.rows() == 9);
   CHECK(classes(padded.ids[2]) == "_2__0____");
   CHECK(padded.examples->padding == 2);
@@ -103,7 +110,13 @@ TEST_CASE("a sentence that is too long loses its last tokens; one without a clas
   CHECK(set.examples_of(2) == 1);
   CHECK(shown(batch_of(set, 0).ids[0]) == "[abc|");
   CHECK(classes(batch_of(set, 0).ids[1]) == "_1_0_");
-  CHECK(batch_of(set, 0).examples->truncated == 1);
+  CHECK(batch_of(set, 0).examples == ExampleCounts{.context = 3,
+                                                   .label = 2,
+                                                   .truncated = 1,
+                                                   .full_context = 4,
+                                                   .full_label = 3,
+                                                   .contexts_cut = 1,
+                                                   .labels_cut = 1});
   CHECK(set.figures().cut == 1);
   CHECK_THROWS_AS(set.add_tokens(sentence, TokenIds{1, 0}), ArgumentError);
   CHECK_THROWS_AS(set.add_tokens(sentence, TokenIds{1, 0, 2}), ArgumentError);

@@ -147,11 +147,18 @@ TEST_CASE("replies are filled up to as many rows, and a shorter batch cuts both 
   CHECK(batch.all_rows() == 36);
   CHECK(batch.ids[1].back() == 0);
   CHECK(batch.ids[2].back() == -1);
-  CHECK(batch.examples == ExampleCounts{.context = 20, .label = 10, .padding = 6});
+  CHECK(batch.examples ==
+        ExampleCounts{
+            .context = 20, .label = 10, .padding = 6, .full_context = 20, .full_label = 10});
   check(batch_of(set, 0, 5), "abcdefghi>", "<0123", "01234");
   check(batch_of(set, 0, 1), "i>", "<", "0");
-  CHECK(batch_of(set, 0, 9).examples ==
-        ExampleCounts{.context = 18, .label = 9, .padding = 0, .truncated = 1});
+  CHECK(batch_of(set, 0, 9).examples == ExampleCounts{.context = 18,
+                                                      .label = 9,
+                                                      .truncated = 1,
+                                                      .full_context = 20,
+                                                      .full_label = 10,
+                                                      .contexts_cut = 1,
+                                                      .labels_cut = 1});
   PairedExamples longer = set_of({.text = 3, .label = 10});  // of 3 rows in 10, rounded up
   longer.add_dialogue(Turns{"01", "0"});
   check(batch_of(longer, 0, 7), "01>", "<0", "0>");
@@ -237,8 +244,13 @@ TEST_CASE("texts are padded to no more than a text may have") {
   source.next(batch);
   CHECK(batch.second_starts == TokenIds{0, 13, 26});
   CHECK(batch.second_lengths[0] + batch.second_lengths[1] == 13 + 1);
-  CHECK(batch.examples ==
-        ExampleCounts{.context = 14, .label = 4, .padding = 12 + 12, .truncated = 1});
+  CHECK(batch.examples == ExampleCounts{.context = 14,
+                                        .label = 4,
+                                        .padding = 12 + 12,
+                                        .truncated = 1,
+                                        .full_context = 18 + 1 + 1,
+                                        .full_label = 4,
+                                        .contexts_cut = 1});
 }
 
 /// Pairs that do not say how to pad what the encoder reads.
