@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ids that Hugging Face's tokenizers gives: python3 ids_of_tokenizers.py TOKENIZER TEXTS.
+"""The ids that Hugging Face's tokenizers gives: python3 ids_of_tokenizers.py TOKENIZER TEXTS [all].
 
 TOKENIZER is a tokenizer.json, BERT's vocab.txt of small letters, or a folder that transformers reads.
-TEXTS has a JSON string a line. Prints a line of ids with blanks between for each.
+TEXTS has a JSON string a line. Prints a line of ids with blanks between for each. With `all` it prints an
+object of JSON a line: those "ids", the "whole" ones, with the special tokens around the text, and the "text"
+of the ids.
 """
 
 import json
@@ -24,4 +26,10 @@ tokenizer = tokenizer_at(sys.argv[1])
 tokenizer.no_truncation()
 tokenizer.no_padding()
 for line in open(sys.argv[2], encoding="utf-8"):
-    print(*tokenizer.encode(json.loads(line), add_special_tokens=False).ids)
+    text = json.loads(line)
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    if sys.argv[3:] == ["all"]:
+        print(json.dumps({"ids": ids, "whole": tokenizer.encode(text).ids,
+                          "text": tokenizer.decode(ids, skip_special_tokens=False)}))
+    else:
+        print(*ids)

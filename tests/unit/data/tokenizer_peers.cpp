@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of tokenizer files that no file of tests/data/tokenizer is of: their ids of random texts are
-// those of tokenizers and transformers, where SINTER_PYTHON has them.
+// Kinds of tokenizer files that no file of tests/data/tokenizer is of: the ids of random texts, with BOS
+// and without, and the texts of ids are those of tokenizers and transformers, where SINTER_PYTHON has them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -80,6 +80,17 @@ Json sequence(const std::string& list, const Json& parts) {
   return {{"type", "Sequence"}, {list, parts}};
 }
 
+/// What puts a BOS before a text.
+Json beginning_with(const std::string& token, int id) {
+  const auto sequence = [](const char* name, int type) {
+    return Json{{"Sequence", {{"id", name}, {"type_id", type}}}};
+  };
+  return {{"type", "TemplateProcessing"},
+          {"single", {{{"SpecialToken", {{"id", token}, {"type_id", 0}}}}, sequence("A", 0)}},
+          {"pair", {sequence("A", 0), sequence("B", 1)}},
+          {"special_tokens", {{token, {{"id", token}, {"ids", {id}}, {"tokens", {token}}}}}}};
+}
+
 /// Kinds of tokenizer.json, made of those in tests/data/tokenizer.
 std::vector<std::pair<std::string, Json>> kinds_of_json() {
   const Json qwen2 = Json::parse(get(references / "qwen2.json")),
@@ -149,6 +160,8 @@ std::vector<std::pair<std::string, Json>> kinds_of_json() {
                        {"pad_type_id", 0},
                        {"pad_token", "!"}};
   });
+  add("Llama 2 with BOS", Json::parse(get(references / "llama2.json")),
+      [](Json& json) { json["post_processor"] = beginning_with("<s>", 1); });
   add("WordPiece with accents", bert,
       [](Json& json) { json["normalizer"]["strip_accents"] = false; });
   add("WordPiece without cuts of Chinese", bert,
@@ -189,15 +202,31 @@ std::vector<fs::path> folders_in(const fs::path& parent) {
   add("gpt2", {{"tokenizer_class", "GPT2Tokenizer"}}, false);
   add("gpt2_prefixed", {{"tokenizer_class", "GPT2Tokenizer"}, {"add_prefix_space", true}}, false);
   add("qwen2", {{"tokenizer_class", "Qwen2Tokenizer"}}, false);
+  add("gpt2_bos",
+      {{"tokenizer_class", "GPT2Tokenizer"}, {"add_bos_token", true}, {"bos_token", "<s>"}}, false);
   add("roberta", {{"tokenizer_class", "RobertaTokenizer"}}, false);
   add("bert_cased", {{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", false}}, true);
   add("bert_accents",
       {{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", true}, {"strip_accents", false}},
       true);
+  Json mistral = Json::parse(get(references / "mistral.json"));
+  mistral["post_processor"] = beginning_with("<s>", 1);
+  folders.push_back(parent / "mistral");  // as save_pretrained leaves it
+  fs::create_directory(folders.back());
+  put(folders.back() / "tokenizer.json", mistral.dump());
+  put(folders.back() / "tokenizer_config.json",
+      R"({"tokenizer_class": "LlamaTokenizer", "add_bos_token": true, "bos_token": "<s>"})");
   return folders;
 }
 
-TEST_CASE("random texts have the ids of tokenizers for each kind of file") {
+/// Whether Sinter puts the special tokens around a whole text. LabelledText puts those of BERT and
+/// RoBERTa.
+bool puts_marks(const fs::path& path) {
+  const std::string name = path.filename();
+  return !contains(name, "bert") && !contains(name, "WordPiece");
+}
+
+TEST_CASE("random texts have the ids of tokenizers for each kind of file, and ids its texts") {
   const auto python = python_with("tokenizers, transformers");
   if (!python) return;
   const char* asked = std::getenv("SINTER_TEST_TEXTS");
@@ -219,7 +248,7 @@ TEST_CASE("random texts have the ids of tokenizers for each kind of file") {
     CAPTURE(path);
     const std::string command = "'" + *python +
                                 "' '" SINTER_SOURCE_DIR "/tests/support/ids_of_tokenizers.py' '" +
-                                path.string() + "' '" + (folder / "texts").string() + "' > '" +
+                                path.string() + "' '" + (folder / "texts").string() + "' all > '" +
                                 (folder / "ids").string() + "'";
     REQUIRE(std::system(command.c_str()) == 0);
     const Tokenizer tokenizer = load_tokenizer(path);
@@ -228,13 +257,17 @@ TEST_CASE("random texts have the ids of tokenizers for each kind of file") {
     for (const std::string& text : texts) {
       std::string line;
       REQUIRE(std::getline(answers, line));
-      std::istringstream numbers(line);
-      TokenIds expected;
-      for (std::int32_t id; numbers >> id;) expected.push_back(id);
-      const TokenIds found = tokenizer.encode(text);
-      if (found == expected || ++others > 3) continue;
+      const Json expected = Json::parse(line);
+      const TokenIds ids = expected["ids"], found = tokenizer.encode(text),
+                     whole = puts_marks(path) ? tokenizer.encode_whole(text)
+                                              : expected["whole"].get<TokenIds>();
+      const std::string text_of_ids = tokenizer.text_of(ids);
+      if (found == ids && whole == expected["whole"] && text_of_ids == expected["text"]) continue;
+      if (++others > 3) continue;
       CAPTURE(text);
-      CHECK(found == expected);
+      CHECK(found == ids);
+      CHECK(whole == expected["whole"].get<TokenIds>());
+      CHECK(text_of_ids == expected["text"].get<std::string>());
     }
     CHECK(others == 0);
   }
