@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The path of README's page: a folder of Hugging Face's and a table become a classifier in five
-# commands, whose figures are those of its predictions and whose export names the classes in transformers.
+# The path that README shows: a folder of Hugging Face's and a table become a classifier in five commands.
+# Its figures are those of its predictions, and a sixth command, of transformers, names its classes. All six
+# are run as README has them, with the files of this test.
 . "$root/tests/script/lib/check.bash"
 
 model=$scratch/model exported=$scratch/exported out=$scratch/run
@@ -27,22 +28,41 @@ table 300 361 >"$scratch/test.tsv"
 sed 1d "$scratch/test.tsv" | cut -f 1 >"$scratch/actual"
 sed 1d "$scratch/test.tsv" | cut -f 2 >"$scratch/texts"
 
-expect 0 "$sinter" recipe "$model" "$scratch/films.cpp"
-"$sinter" build "$scratch/films.cpp" >"$scratch/output" 2>"$scratch/messages" </dev/null ||
+python=${SINTER_PYTHON:-python3}
+mapfile -t shown < <(
+  awk '/^## / { ours = /^## Fine-tune/; fences = 0 } /^```/ { ++fences; next } ours && fences == 1' "$root/README.md" |
+    sed -e ':join; /\\$/ { N; s/\\\n *//; b join; }' -e 's/ *# .*//' \
+      -e "s|FOLDER|$model|g; s|my_model.cpp|$scratch/films.cpp|; s|\([a-z]*\.tsv\)|$scratch/\1|g" \
+      -e "s|runs/tuned|$out|; s|EXPORTED|$exported|; s|^\./sinter |$sinter |; s|^python3 |$python |")
+wanted=('* recipe *' '* build *' 'BINARY train * --validation * --epochs 3 --early-stop *'
+  'BINARY eval *' 'BINARY export *' '* -c *pipeline*')
+for k in "${!wanted[@]}"; do
+  # shellcheck disable=SC2053  # each is a pattern
+  [[ ${shown[k]:-} == ${wanted[k]} ]] || fail "README's command $((k + 1)) is '${shown[k]:-}', expected ${wanted[k]}"
+done
+
+# Runs a command of README with more words: words_of NUMBER WORD… leaves it in $words.
+words_of() {
+  eval "words=(${shown[$1 - 1]/#BINARY/\$binary})"
+  words+=("${@:2}")
+}
+run_shown() { words_of "$@"; expect 0 "${words[@]}"; }
+
+run_shown 1
+words_of 2
+"${words[@]}" >"$scratch/output" 2>"$scratch/messages" </dev/null ||
   fail "build exits $?: $(cat "$scratch/messages")"
 binary=$(tail -n 1 "$scratch/output")
 expect 0 "$binary" export --seed 3 --out "$scratch/start" # what a download has
 mv "$scratch/start/model.safetensors" "$model"
 
-expect 0 "$binary" train --weights "$model" --tokenizer "$model" --data "$scratch/train.tsv" \
-  --validation "$scratch/dev.tsv" --epochs 3 --early-stop 2 --out "$out" \
-  --eval-every 3 --optimizer.lr 0.01 --schedule.warmup 2
+run_shown 3 --eval-every 3 --optimizer.lr 0.01 --schedule.warmup 2
 says '--epochs 3 ends the run after step 15'
 says ', accuracy '
 says '; the best is step '
-expect 0 "$binary" eval --weights "$out" --data "$scratch/test.tsv"
+run_shown 4
 cp "$scratch/output" "$scratch/evaluated"
-expect 0 "$binary" export --weights "$out" --out "$exported"
+run_shown 5
 
 # The figures of eval are those of the predictions.
 expect 0 "$binary" predict --weights "$out" --tokenizer "$model" --text "$scratch/texts" --quiet
@@ -63,7 +83,6 @@ done <"$scratch/wanted"
 for file in config.json model.safetensors vocab.txt tokenizer_config.json; do
   [[ -s $exported/$file ]] || fail "the export has no $file"
 done
-python=${SINTER_PYTHON:-python3}
 if "$python" -c 'import sklearn' 2>/dev/null; then
   "$python" - "$scratch/actual" "$scratch/predicted" >"$scratch/output" <<'PYTHON'
 import sys
@@ -80,7 +99,11 @@ if ! "$python" -c 'import torch, transformers' 2>/dev/null; then
   echo "left out: $python has no torch and transformers, so that no pipeline has read the export"
   exit
 fi
-HF_HUB_OFFLINE=1 "$python" - "$exported" "$scratch/texts" >"$scratch/output" 2>"$scratch/messages" <<'PYTHON' ||
+export HF_HUB_OFFLINE=1
+run_shown 6
+grep -qE "\[\{'label': '(negative|positive)', 'score': " "$scratch/output" ||
+  fail "README's pipeline names no class"
+"$python" - "$exported" "$scratch/texts" >"$scratch/output" 2>"$scratch/messages" <<'PYTHON' ||
 import sys
 from transformers import pipeline
 classify = pipeline("text-classification", model=sys.argv[1])
