@@ -94,6 +94,11 @@ TEST_CASE("--epochs and --examples end exactly, and a resume goes on to there") 
   fine(with_length(text, parts) + Words{"--examples", "100"});
   CHECK(metrics(parts).size() == 13);
   CHECK(metrics(parts).back()["tokens"] == 100 * 16);
+  // The schedule ends there: the rates are those of as many steps.
+  const std::string as_many = scratch / "as_many";
+  fine(with_length(text, as_many) + Words{"--steps", "13"});
+  for (int k = 0; k < 13; ++k) CHECK(metrics(parts)[k]["lr"] == metrics(as_many)[k]["lr"]);
+  for (int k = 0; k < 12; ++k) CHECK(metrics(parts)[k]["loss"] == metrics(as_many)[k]["loss"]);
   check_refused(run(with_length(text, parts) + Words{"--examples", "5", "--epochs", "1"}), 2,
                 "--epochs and --examples exclude each other");
   check_refused(run(with_length(text, parts) + Words{"--resume", "--examples", "50"}), 1,
