@@ -41,6 +41,8 @@ void require_same(const Json& scalars, const std::string& run_folder) {
       {"optimizer/gradient_norm", "grad_norm"},
       {"speed/tokens_per_s", "tokens_per_s"},
       {"speed/data_wait_ms", "data_wait_ms"},
+      {"speed/step_cpu_ms", "step_cpu_ms"},
+      {"validation/token_accuracy", "val_token_accuracy"},
       {"data/predictions", "predictions"},
       {"data/rows", "rows"}};
   for (const auto& [tag, key] : keys) {
@@ -83,6 +85,19 @@ TEST_CASE("TensorBoard shows the log's curves, after a kill and a resume, too") 
   CHECK(seen["scalars"]["loss/training"].size() == steps);
   REQUIRE(seen["texts"].size() == 1);
   CHECK(seen["texts"][0].get<std::string>().find("recipe  small: ") != std::string::npos);
+}
+
+TEST_CASE("TensorBoard shows the metrics of evaluations") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(3000)), out = scratch / "run";
+  fine(
+      {"train", "--data", text, "--out", out, "--tensorboard", "--steps", "4", "--eval-every", "2"},
+      SINTER_WATCHER);
+  CHECK(metrics(out).back().contains("val_token_accuracy"));
+  const Json seen = seen_by_tensorboard(out);
+  if (seen.is_null()) return;
+  require_same(seen["scalars"], out);
+  CHECK(seen["scalars"]["validation/token_accuracy"].size() == 2);
 }
 
 TEST_CASE("TensorBoard shows the steps of a run that has gone back as the log has them") {
