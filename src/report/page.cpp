@@ -233,16 +233,16 @@ std::string title_of(std::span<const RunLog> runs) {
   return fmt::format("{} runs", runs.size());
 }
 
-std::string head_of(std::span<const RunLog> runs, bool scripted) {
-  const std::string title = escaped(title_of(runs));
+std::string head_of(std::string_view title, bool scripted) {
   return fmt::format(
       "{} Made by Sinter {}. -->\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
       "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body data-ready=\"{}\">\n<h1>{}</h1>\n",
-      page_begin, version(), title, style, scripted ? "false" : "true", title);
+      page_begin, version(), escaped(title), style, scripted ? "false" : "true", escaped(title));
 }
+constexpr std::string_view page_end = "</body>\n</html>\n";
 
 }  // namespace
 
@@ -253,7 +253,7 @@ std::string page_of(std::span<const RunLog> runs, const Known& known, std::strin
   std::vector<Chart> charts = charts_of(runs, shown.labels);
   const bool any_known = std::ranges::find(known.is_of, true) != known.is_of.end();
   if (any_known && known.arena.mebibytes.size() > 1) charts.push_back(memory_chart(known));
-  std::string page = head_of(runs, scripted);
+  std::string page = head_of(title_of(runs), scripted);
   if (const std::string best = headline_of(runs, shown.labels, shown.figures); !best.empty())
     page += fmt::format("<p class=\"headline\">{}</p>\n", escaped(best));
   page += runs_table(runs, known, shown) + notes_of(runs, shown) + figures_text(charts, scripted);
@@ -264,7 +264,11 @@ std::string page_of(std::span<const RunLog> runs, const Known& known, std::strin
         "<script type=\"application/json\" id=\"data\">{}</script>\n"
         "<script>\n{}\n</script>\n<script>{}</script>\n",
         for_script(charts), script, draw);
-  return page + "</body>\n</html>\n";
+  return page.append(page_end);
+}
+
+std::string plain_page(std::string_view title, std::string_view body) {
+  return head_of(title, false).append(body).append(page_end);
 }
 
 }  // namespace sinter::detail::report

@@ -32,4 +32,8 @@ inline constexpr std::string_view page_begin = "<!DOCTYPE html>\n<!-- A report o
 /// drawn as SVG.
 std::string page_of(std::span<const RunLog> runs, const Known& known, std::string_view script);
 
+/// A page in the same style, without a script.
+/// body: HTML
+std::string plain_page(std::string_view title, std::string_view body);
+
 }  // namespace sinter::detail::report

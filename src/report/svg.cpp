@@ -105,10 +105,12 @@ std::string drawing(const Chart& chart, double weight, bool whole) {
 
 std::string legend(const Chart& chart) {
   std::string text = "<ul class=\"legend\">";
-  for (const Curve& curve : chart.curves)
+  for (const Curve& curve : chart.curves) {
+    if (curve.name.empty()) continue;
     text += fmt::format("<li><span{} style=\"background:{}\"></span>{}</li>",
                         curve.marks ? " class=\"marks\"" : "", colour(curve.colour, curve.dark),
                         escaped(curve.name));
+  }
   return text + "</ul>\n";
 }
 

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "report/svg.hpp"
-
 namespace sinter::detail::tune {
 namespace {
 
@@ -37,7 +35,7 @@ std::vector<int> front_of(const Standing& s) {
   return front;
 }
 
-std::string front_svg(const Standing& s) {
+report::Chart front_chart(const Standing& s) {
   const std::vector<int> front = front_of(s);
   report::Chart chart{
       .title = fmt::format("{}: the fastest for each memory", s.grid.recipe),
@@ -50,7 +48,7 @@ std::string front_svg(const Standing& s) {
   for (const int row : rows) chart.curves.push_back(mark_of(s, row, int(chart.curves.size()) - 1));
   for (std::size_t k = 0; k < front.size(); ++k)
     chart.curves.front().points.push_back(chart.curves[k + 1].points.front());
-  return report::svg_file_of(chart);
+  return chart;
 }
 
 }  // namespace sinter::detail::tune

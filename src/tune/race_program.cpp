@@ -14,6 +14,7 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "report/svg.hpp"
 #include "sinter/error.hpp"
 #include "sinter/files/io.hpp"
 #include "tune/arm.hpp"
@@ -22,6 +23,7 @@
 #include "tune/grid_program.hpp"
 #include "tune/process.hpp"
 #include "tune/program.hpp"
+#include "tune/race_page.hpp"
 #include "tune/race_record.hpp"
 #include "tune/race_text.hpp"
 #include "tune/tuned_file.hpp"
@@ -131,9 +133,11 @@ class Contest {
 
   void write_front(const Standing& standing) const {
     if (order_of(standing).empty()) return;
-    const std::filesystem::path file = a_.out / "front.svg";
-    write_file_atomically(file, front_svg(standing));
-    cli::print_result(fmt::format("the front is drawn in {}\n", file.string()));
+    const std::filesystem::path picture = a_.out / "front.svg", page = a_.out / "report.html";
+    write_file_atomically(picture, report::svg_file_of(front_chart(standing)));
+    write_file_atomically(page, race_page(standing));
+    cli::print_result(fmt::format("the front is drawn in {}, and beside the table in {}\n",
+                                  picture.string(), page.string()));
   }
 
   int end(RaceEnd how) const {

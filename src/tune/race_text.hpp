@@ -6,27 +6,16 @@
 #include <vector>
 
 #include "tune/grid_text.hpp"
-#include "tune/race.hpp"
+#include "tune/standing.hpp"
 
 namespace sinter::detail::tune {
 
-/// Why a race has ended.
-enum class RaceEnd { is_sure, after_all_rounds, before_its_end };
-
-/// A race as it stands.
-struct Standing {
-  const Grid& grid;
-  const std::vector<Run>& runs;
-  const Race& race;
-  RaceEnd end = RaceEnd::before_its_end;
-  int first_steps = 0;  ///< that a process counted in round 0
-  int not_raced = 0;    ///< rows that fit and took no part
-};
-
-/// The rows that measured something: first those that would go on, each part the fastest first.
-std::vector<int> order_of(const Standing& standing);
 /// One run: tokens a second, and what the row changes.
 std::string line_text(const Grid& grid, const Run& run, bool by_wall);
+/// A row's part of the matmul's speed, such as "47 %"; "" if it was not measured.
+std::string share_text(const RowFigures& figures);
+/// Whether the race has decided which row is the fastest.
+std::string verdict_text(const Standing& standing);
 /// All rows that have run, in their order, those that failed, and the lines of the fastest recipe.
 std::string standing_text(const Standing& standing);
 /// The same for programs.

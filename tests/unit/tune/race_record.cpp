@@ -89,6 +89,7 @@ TEST_CASE_FIXTURE(Fixture, "a race finds the fastest program, and says what each
         doctest::Approx(0.5).epsilon(0.1));  // 500 tokens of 1000 FLOP in 10 ms, of 1e8 a second
   CHECK(json["raced"][0]["on_front"] == true);
   CHECK(read_file(a.out / "front.svg").find("A2") != std::string::npos);
+  CHECK(read_file(a.out / "report.html").find("A2") != std::string::npos);
   CHECK(!fs::exists(a.out / "scratch"));
 }
 
