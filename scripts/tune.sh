@@ -19,6 +19,8 @@ prints what each needs. With --data it then trains some of them, and says which 
   --data PATH…    race combinations on these data, in processes of their own
   --arms N        let at most N combinations take part, as each is compiled; default: 12
   --minutes M     end the race after M minutes, compiling not counted; default: 10
+  --rounds N      let all of them run N rounds, 8 at most; default: the slower half leaves after each,
+                  until the order is sure
   --out DIR       the race's folder; the same command goes on with what is there; default:
                   runs/tune/NAME of NAME.cpp
   --write FILE    write the recipe's file anew, with the fastest policies
@@ -60,6 +62,7 @@ check_race() {  # fills what is not given; the program checks numbers
   [[ -z $write || -d $(dirname -- "$write") ]] || die "--write: there is no folder '$(dirname -- "$write")'."
   [[ -z $write || $(dirname -- "$write") -ef $(dirname -- "$file") ]] || ! grep -q '^#include "' "$file" ||
     die "--write: '$file' includes files beside it, so the new file must be in the same folder."
+  [[ ! -v rounds || $rounds =~ ^[1-8]$ ]] || die "--rounds takes a number from 1 to 8, not '$rounds'."
 }
 
 configure_tune() {  # NUMBER…: rows that train
@@ -78,7 +81,7 @@ race_rows() {  # [OPTION…]: one pass of the race with $rows
   local row programs=() status=0
   for row in "${rows[@]}"; do programs+=(--program "$row=$build/bin/sinter_tune_arm_$row"); done
   "$build/bin/sinter_tune_grid" race "${limit[@]}" "${programs[@]}" --out "$out" --arms "$arms" \
-    --minutes "$minutes" "$@" -- --data "${data[@]}" "${words[@]}" || status=$?
+    --minutes "$minutes" ${rounds+--rounds "$rounds"} "$@" -- --data "${data[@]}" "${words[@]}" || status=$?
   ((status == 0)) || exit "$status"
 }
 
@@ -121,8 +124,9 @@ sweep() {
 }
 
 verb_tune() {
-  local file='' limit=() json='' data=() words=() out='' write='' sweeps=() of_data='' of_sweep='' of_race=''
-  local slots ranks arms minutes trials seed  # unset where not given
+  local file='' limit=() json='' data=() words=() out='' write='' sweeps=()
+  local of_data='' of_sweep='' of_race=''
+  local slots ranks arms rounds minutes trials seed rates  # unset where not given
   while (($# > 0)); do
     case $1 in
       --help | -h) tune_usage; return ;;
@@ -133,13 +137,13 @@ verb_tune() {
         ((${#data[@]} > 0)) || check_data ;;
       --slots=* | --ranks=* | --memory=* | --json=* | --arms=* | --minutes=* | --out=* | --write=* | \
         --sweep=* | --trials=* | --seed=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
-      --slots | --ranks | --memory | --json | --arms | --minutes | --out | --write | --sweep | --trials | --seed)
+      --slots | --ranks | --memory | --json | --arms | --rounds | --minutes | --out | --write | --sweep | --trials | --seed)
         (($# > 1)) || die "$1 takes a value: ./sinter tune --help says which."
         case $1 in
-          --slots | --ranks | --memory | --arms | --write) of_race=$1 ;;
+          --slots | --ranks | --memory | --arms | --rounds | --write) of_race=$1 ;;
           --trials | --seed) of_sweep=$1 ;;
         esac
-        case $1 in --arms | --minutes | --out | --write | --sweep | --trials | --seed) of_data=$1 ;; esac
+        case $1 in --arms | --rounds | --minutes | --out | --write | --sweep | --trials | --seed) of_data=$1 ;; esac
         case $1 in
           --memory) limit=("$1" "$2") ;;
           --sweep) sweeps+=("$2") ;;

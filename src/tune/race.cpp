@@ -47,9 +47,9 @@ void Race::add(const Run& run) {
   all.insert(all.end(), measured.begin(), measured.end());
 }
 
-void Race::end_round() {
+void Race::end_round(bool all_stay) {
   std::ranges::sort(alive_, {}, [&](int row) { return std::pair(cost(row), row); });
-  if (alive_.size() > 2) alive_.resize((alive_.size() + 1) / 2);
+  if (alive_.size() > 2 && !all_stay) alive_.resize((alive_.size() + 1) / 2);
 }
 
 bool Race::is_sure() const {

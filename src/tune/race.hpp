@@ -47,8 +47,8 @@ class Race {
   /// Takes what a process has measured. One that failed leaves.
   void add(const Run& run);
   /// Sorts the rows that go on, the fastest first, and lets the slower half leave, as long as there
-  /// are more than two.
-  void end_round();
+  /// are more than two, unless `all_stay`.
+  void end_round(bool all_stay = false);
   /// The rows that go on.
   const std::vector<int>& alive() const { return alive_; }
   /// True if nothing is left to decide: at most one row is alive, or the others are all slower for

@@ -161,10 +161,14 @@ class Contest {
   int run() {
     bool goes_on = choose_steps();
     int round = 0;
-    while (goes_on && round < most_rounds && (round == 0 || !race_.is_sure())) {
+    const auto goes_beyond = [&] {
+      return a_.rounds ? round < a_.rounds
+                       : round == 0 || (round < most_rounds && !race_.is_sure());
+    };
+    while (goes_on && goes_beyond()) {
       goes_on = run_round(round++);
       if (goes_on && !a_.next.empty()) return write_next(), cli::exit_done;
-      if (goes_on) race_.end_round();
+      if (goes_on) race_.end_round(a_.rounds > 0);
     }
     const bool is_sure = goes_on && race_.is_sure();
     return end(is_sure   ? RaceEnd::is_sure
@@ -187,8 +191,9 @@ RaceArguments race_arguments(int argc, char** argv) {
   a.train = take_train_words(argc, argv);
   CLI::App app;
   std::vector<std::string> programs;
-  std::string arms = "12", minutes = "10", used = "0", memory;
+  std::string arms = "12", rounds, minutes = "10", used = "0", memory;
   app.add_option("--arms", arms);
+  app.add_option("--rounds", rounds);
   app.add_option("--out", a.out);
   app.add_option("--minutes", minutes);
   app.add_option("--used", used);
@@ -202,6 +207,8 @@ RaceArguments race_arguments(int argc, char** argv) {
   app.add_option("--memory", memory);
   parse(app, argc, argv);
   a.arms = cli::number_of<int>("--arms", arms, 1);
+  if (!rounds.empty())
+    a.rounds = cli::number_of<int>("--rounds", rounds, Range().at_least(1).at_most(most_rounds));
   a.seconds = 60 * cli::number_of<double>("--minutes", minutes, Range().above(0)) -
               cli::number_of<double>("--used", used, Range().at_least(0));
   if (app.count("--memory")) a.limit = limit_of(memory);

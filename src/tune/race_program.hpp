@@ -14,6 +14,7 @@ namespace sinter::detail::tune {
 struct RaceArguments {
   Limit limit;
   int arms = 12;                          ///< the most rows that take part
+  int rounds = 0;                         ///< if not 0: all rows run so many, and none leaves
   std::filesystem::path out;              ///< for race.json
   double seconds = 600;                   ///< until it ends
   std::map<int, std::string> programs{};  ///< the binary of each row that takes part
@@ -24,7 +25,7 @@ struct RaceArguments {
   std::string written;  ///< if not "": a file for the fastest recipe
 };
 
-/// Reads --arms N, --out DIR, --minutes M, --used SECONDS (of those minutes), --program ROW=PATH,
+/// Reads --arms N, --rounds N, --out DIR, --minutes M, --used SECONDS (of those minutes), --program ROW=PATH,
 /// --next FILE, --json FILE, --source FILE, --write FILE, --memory SIZE, and behind -- what train takes.
 /// throws    UsageError
 RaceArguments race_arguments(int argc, char** argv);

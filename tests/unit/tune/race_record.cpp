@@ -93,6 +93,18 @@ TEST_CASE_FIXTURE(Fixture, "a race finds the fastest program, and says what each
   CHECK(!fs::exists(a.out / "scratch"));
 }
 
+TEST_CASE_FIXTURE(Fixture, "with a number of rounds, all run so many, and none leaves") {
+  for (int row = 3; row < 6; ++row)
+    a.programs[row] = program(folder.path(), "row" + std::to_string(row), 30 + 10 * row);
+  grid = grid_of_rows(6);
+  a.rounds = 2;
+  CHECK(run_race(grid, a) == 0);
+  const Json json = standing();
+  REQUIRE(json["raced"].size() == 6);
+  CHECK(json["raced"][0]["row"] == 2);
+  for (const Json& row : json["raced"]) CHECK(row["rounds"] == 2);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a program that dies is a row, and the others go on") {
   a.programs[2] = program(folder.path(), "dies", 1, "kill -KILL $$");
   a.programs[1] = program(folder.path(), "fails", 1, "echo 'error: no room' >&2; exit 1");
