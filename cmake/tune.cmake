@@ -3,6 +3,7 @@
 # what may change, SINTER_TUNE_ARMS numbers of combinations that train; ./sinter tune sets them.
 #   sinter_tune_grid         the file, compiled to plan all combinations in place of running verbs
 #   sinter_tune_arm_NUMBER   the file, compiled to run verbs of one combination
+#   sinter_tune_lr_range     the file, compiled to train with a rate that rises
 set(SINTER_TUNE_SLOTS "precision,memory,batch,batching,parallel" CACHE STRING "Slots that ./sinter tune may change.")
 set(SINTER_TUNE_RANKS 2 CACHE STRING "The most ranks that ./sinter tune plans for.")
 set(SINTER_TUNE_ARMS "" CACHE STRING "Combinations that ./sinter tune trains.")
@@ -29,6 +30,8 @@ if(EXISTS "${SINTER_TUNE_FILE}") # it may be gone since
   sinter_add_tune_binary(sinter_tune_grid tune/entry.hpp)
   # What takes time is to compile it: its plans are constants.
   target_compile_options(sinter_tune_grid PRIVATE -O0)
+  sinter_add_tune_binary(sinter_tune_lr_range tune/lr_range_entry.hpp)
+  sinter_share_headers(sinter_tune_lr_range "${SINTER_TUNE_FILE}")
   foreach(row IN LISTS SINTER_TUNE_ARMS)
     sinter_add_tune_binary(sinter_tune_arm_${row} tune/arm_entry.hpp SINTER_TUNE_ROW=${row})
     sinter_share_headers(sinter_tune_arm_${row} "${SINTER_TUNE_FILE}")

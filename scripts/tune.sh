@@ -7,7 +7,8 @@ usage: ./sinter tune FILE.cpp [OPTION…] [-- WORD…]
 
 Plans the recipe of FILE.cpp with each combination of policies that may make it faster or smaller, and
 prints what each needs. With --data it then trains some of them, and says which is the fastest. With
---sweep it trains the recipe as it is, once for each value of an option, and says which is best.
+--sweep it trains the recipe as it is, once for each value of an option, and says which is best. With
+--lr-range it trains it once, while the learning rate rises, and suggests a rate.
 
   --slots A,B     the slots that may change, of precision, memory, batch (the micro-batch), batching,
                   parallel (ranks) and optimizer; default: all but optimizer, since the others leave what
@@ -18,9 +19,9 @@ prints what each needs. With --data it then trains some of them, and says which 
 
   --data PATH…    race combinations on these data, in processes of their own
   --arms N        let at most N combinations take part, as each is compiled; default: 12
-  --minutes M     end the race after M minutes, compiling not counted; default: 10
   --rounds N      let all of them run N rounds, 8 at most; default: the slower half leaves after each,
                   until the order is sure
+  --minutes M     end the race after M minutes, compiling not counted; default: 10
   --out DIR       the race's folder; the same command goes on with what is there; default:
                   runs/tune/NAME of NAME.cpp
   --write FILE    write the recipe's file anew, with the fastest policies
@@ -32,6 +33,11 @@ prints what each needs. With --data it then trains some of them, and says which 
                   folder of the runs; --minutes, --json and -- as above, but without a default for minutes
   --trials N      draw N of the combinations at random; LOW..HIGH without a count is then any value
   --seed S        draw others; default: 0
+
+  --lr-range [LOW..HIGH[:STEPS]]
+                  with --data: train while optimizer.lr rises from LOW to HIGH by an equal factor in each
+                  of STEPS steps; default: 1e-7..1:100. --out is the folder of the picture; --minutes,
+                  --json and -- as for --sweep
 TEXT
 }
 
@@ -56,13 +62,13 @@ check_data() {
 check_race() {  # fills what is not given; the program checks numbers
   : "${arms=12}" "${minutes=10}" "${out:=runs/tune/$(basename -- "$file" .cpp)}"
   [[ $arms =~ ^[1-9][0-9]{0,3}$ ]] || die "--arms takes a number from 1 to 9999, not '$arms'."
+  [[ ! -v rounds || $rounds =~ ^[1-8]$ ]] || die "--rounds takes a number from 1 to 8, not '$rounds'."
   [[ $minutes =~ ^[0-9]+(\.[0-9]+)?$ && $minutes =~ [1-9] ]] ||
     die "--minutes takes a number above 0, not '$minutes'."
   [[ ! -e $write ]] || die "--write: '$write' is there already. Name another file, or remove it; nothing was changed."
   [[ -z $write || -d $(dirname -- "$write") ]] || die "--write: there is no folder '$(dirname -- "$write")'."
   [[ -z $write || $(dirname -- "$write") -ef $(dirname -- "$file") ]] || ! grep -q '^#include "' "$file" ||
     die "--write: '$file' includes files beside it, so the new file must be in the same folder."
-  [[ ! -v rounds || $rounds =~ ^[1-8]$ ]] || die "--rounds takes a number from 1 to 8, not '$rounds'."
 }
 
 configure_tune() {  # NUMBER…: rows that train
@@ -123,6 +129,15 @@ sweep() {
     "${more[@]}" -- --data "${data[@]}" "${words[@]}"
 }
 
+# Trains the recipe once, with a rate that rises.
+lr_range() {
+  configure release -DSINTER_RECIPE_FILES= "-DSINTER_TUNE_FILE=$(readlink -f -- "$file")"
+  compile --target sinter_tune_lr_range
+  "$build/bin/sinter_tune_lr_range" lr-range --program "$build/bin/sinter_tune_lr_range" --rates "$rates" \
+    --out "${out:-runs/lr_range/$(basename -- "$file" .cpp)}" ${minutes+--minutes "$minutes"} \
+    ${json:+--json "$json"} -- --data "${data[@]}" "${words[@]}"
+}
+
 verb_tune() {
   local file='' limit=() json='' data=() words=() out='' write='' sweeps=()
   local of_data='' of_sweep='' of_race=''
@@ -135,7 +150,11 @@ verb_tune() {
       --data)
         while (($# > 1)) && [[ $2 != -* ]]; do data+=("$2"); shift; done
         ((${#data[@]} > 0)) || check_data ;;
-      --slots=* | --ranks=* | --memory=* | --json=* | --arms=* | --minutes=* | --out=* | --write=* | \
+      --lr-range=*) rates=${1#*=} of_data=--lr-range ;;
+      --lr-range)
+        rates=1e-7..1 of_data=$1
+        if (($# > 1)) && [[ $2 != -* && ! -f $2 ]]; then rates=$2; shift; fi ;;
+      --slots=* | --ranks=* | --memory=* | --json=* | --arms=* | --rounds=* | --minutes=* | --out=* | --write=* | \
         --sweep=* | --trials=* | --seed=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
       --slots | --ranks | --memory | --json | --arms | --rounds | --minutes | --out | --write | --sweep | --trials | --seed)
         (($# > 1)) || die "$1 takes a value: ./sinter tune --help says which."
@@ -159,6 +178,14 @@ verb_tune() {
   [[ -f $file ]] || die "there is no file '$file'. Expected a recipe's C++ file."
   [[ -z $of_data || ${#data[@]} -gt 0 ]] || die "$of_data is of a tune that trains. Give it --data PATH…"
   ((${#data[@]} == 0)) || check_data
+  if [[ -v rates ]]; then
+    ((${#sweeps[@]} == 0)) || of_sweep=--sweep
+    [[ -z $of_race$of_sweep ]] ||
+      die "--lr-range trains the recipe as it is, once. Leave out ${of_race:-$of_sweep}, which is of another tune."
+    set_up tune
+    lr_range
+    return
+  fi
   if ((${#sweeps[@]} > 0)); then
     [[ -z $of_race ]] || die "--sweep trains the recipe as it is, and $of_race is of combinations of policies."
     set_up tune

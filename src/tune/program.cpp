@@ -8,6 +8,9 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
+#include "files/json.hpp"
+#include "sinter/files/io.hpp"
+#include "tune/process.hpp"
 
 namespace sinter::detail::tune {
 
@@ -44,6 +47,18 @@ std::vector<std::string> take_train_words(int& argc, char** argv) {
 void require_train_words(int status, const std::string& failure) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == cli::exit_usage)
     throw cli::UsageError("train does not take these words: " + failure);
+}
+
+nlohmann::ordered_json described_by(const std::string& binary,
+                                    const std::filesystem::path& folder) {
+  constexpr double most_seconds = 60;
+  const std::filesystem::path output = folder / "describe.json", errors = folder / "errors.txt";
+  Process process({binary, "describe", "--json"}, output, errors);
+  if (!process.wait(after(most_seconds)) || process.status() != 0)
+    throw Error("describe of the recipe failed: " + failure_text(process.status(), errors));
+  auto described = parse_json(read_file(output));
+  std::filesystem::remove(output), std::filesystem::remove(errors);
+  return described;
 }
 
 }  // namespace sinter::detail::tune

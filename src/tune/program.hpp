@@ -3,7 +3,9 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -22,5 +24,9 @@ std::vector<std::string> take_train_words(int& argc, char** argv);
 /// Checks that a `train` that has ended took its words. status: as wait4() has it. failure: what it said.
 /// throws    UsageError if it did not
 void require_train_words(int status, const std::string& failure);
+
+/// What `describe --json` of a recipe's binary says. folder: for a file meanwhile.
+/// throws    Error if it fails, takes a minute, or this program was asked to stop
+nlohmann::ordered_json described_by(const std::string& binary, const std::filesystem::path& folder);
 
 }  // namespace sinter::detail::tune

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "cli/numbers.hpp"
+#include "tune/number_range.hpp"
 
 namespace sinter::detail::tune {
 namespace {
@@ -32,18 +32,6 @@ std::string value_at(const Swept& s, double part) {
   return s.is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
-void read_range(const std::string& text, std::size_t dots, Swept& swept) {
-  const std::size_t colon = text.find(':', dots);
-  const std::string low = text.substr(0, dots),
-                    high = text.substr(dots + 2, colon == text.npos ? colon : colon - dots - 2);
-  swept.low = cli::number_of<double>(flag, low, Range());
-  swept.high = cli::number_of<double>(flag, high, Range());
-  if (swept.low >= swept.high)
-    throw cli::UsageError(
-        fmt::format("{} takes LOW..HIGH with LOW below HIGH, not '{}'.", flag, text));
-  if (colon != text.npos) swept.count = cli::number_of<int>(flag, text.substr(colon + 1), 2);
-}
-
 }  // namespace
 
 Swept swept_of(const std::string& text) {
@@ -55,8 +43,9 @@ Swept swept_of(const std::string& text) {
         flag, text));
   Swept swept{text.substr(0, equals)};
   const std::string values = text.substr(equals + 1);
-  if (const std::size_t dots = values.find(".."); dots != values.npos) {
-    read_range(values, dots, swept);
+  if (values.find("..") != values.npos) {
+    const NumberRange range = number_range_of(flag, values, Range(), 2);
+    swept.low = range.low, swept.high = range.high, swept.count = range.count;
     return swept;
   }
   swept.words = split(values, ',');

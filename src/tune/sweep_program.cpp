@@ -12,7 +12,6 @@
 #include "cli/numbers.hpp"
 #include "cli/output.hpp"
 #include "cli/verbs.hpp"
-#include "files/json.hpp"
 #include "sinter/files/io.hpp"
 #include "tune/process.hpp"
 #include "tune/program.hpp"
@@ -68,12 +67,7 @@ SweepArguments sweep_arguments(int argc, char** argv) {
 
 /// Checks that the binary has the options as flags, and learns which take whole numbers.
 void check_options(SweepArguments& a) {
-  const fs::path output = a.out / "describe.json", errors = a.out / "errors.txt";
-  Process process({a.program, "describe", "--json"}, output, errors);
-  if (!process.wait(after(seconds_to_save)) || process.status() != 0)
-    throw Error("describe of the recipe failed: " + failure_text(process.status(), errors));
-  const auto described = parse_json(read_file(output));
-  fs::remove(output), fs::remove(errors);
+  const auto described = described_by(a.program, a.out);
   std::vector<std::string> known;
   for (const auto& [name, range] : described.at("ranges").items()) known.push_back(name);
   for (Swept& swept : a.options) {

@@ -83,6 +83,21 @@ for rate in ("1e-5", "3e-3"):
     assert json.loads(last)["step"] == 20, last
 PYTHON
 
+# A test of rates suggests one at which the recipe learns.
+expect 0 "$sinter" tune "$scratch/race.cpp" --data "$scratch/text" --out "$scratch/rates" --json "$scratch/rates.json" \
+  --lr-range 1e-6..1:60
+says 'suggested: --optimizer.lr'
+python3 - "$scratch/rates.json" <<'PYTHON' || fail 'it suggests a rate at which the recipe does not learn'
+import json, sys
+test = json.load(open(sys.argv[1]))
+assert 1e-4 < test["suggested"]["optimizer.lr"] < 1e-1, test
+assert abs(test["steps"][-1]["lr"] / test["steps"][-2]["lr"] - 1e6 ** (1 / 59)) < 1e-6, test
+PYTHON
+expect 1 "$sinter" tune "$scratch/race.cpp" --data "$scratch/text" --lr-range --sweep optimizer.lr=1,2
+says 'Leave out --sweep'
+expect 1 "$sinter" tune "$scratch/race.cpp" --lr-range
+says 'Give it --data'
+
 # A candidate in a slot that tune does not change is one error.
 sed -i 's/Candidates<OwnMemory>/Candidates<Constant>/' "$scratch/mine.cpp"
 echo 'int main(int argc, char** argv) { return run<mine>(argc, argv); }' >>"$scratch/mine.cpp"
