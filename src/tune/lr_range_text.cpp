@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 #include "report/svg.hpp"
 #include "sinter/data/unit.hpp"
@@ -65,6 +65,15 @@ std::string suggestion(const LrTest& test) {
          fmt::format("suggested:{}\n", flags) + note_on_ends(test);
 }
 
+/// The losses up to the lowest average. Those of a divergence are marked at the edge.
+std::optional<report::Limits> axis_of(const LrRange& range) {
+  if (range.lowest.value_or(0) == 0) return std::nullopt;  // all of them
+  report::Limits axis{range.steps.front().loss, range.steps.front().loss};
+  for (std::size_t k = 0; k <= *range.lowest; ++k)
+    axis = {std::min(axis.low, range.steps[k].loss), std::max(axis.high, range.steps[k].loss)};
+  return axis;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, double>> LrTest::suggested() const {
@@ -75,9 +84,8 @@ std::vector<std::pair<std::string, double>> LrTest::suggested() const {
 }
 
 std::string lr_text(const LrTest& test) {
-  std::string text =
-      fmt::format("recipe  {}: the rate rises from {:.3g} to {:.3g} in {} steps\n", test.recipe,
-                  test.rates.low, test.rates.high, test.rates.count);
+  std::string text = fmt::format("recipe  {}: the rate rises from {:.3g} to {:.3g} in {} steps\n",
+                                 test.recipe, test.rates.low, test.rates.high, test.rates.count);
   if (test.range.steps.empty()) return text + "no step has been trained\n";
   return text + table(test.range.steps) + end_text(test) + suggestion(test);
 }
@@ -102,18 +110,15 @@ Json lr_json(const LrTest& test) {
 std::string lr_svg(const LrTest& test) {
   const LrRange& range = test.range;
   report::Curve losses{.name = "loss", .colour = 5}, averages{.name = "average", .colour = 0};
-  report::Limits axis{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
   for (const LrStep& s : range.steps) {
-    const double x = std::log10(s.rate);
-    losses.points.push_back({x, s.loss});
-    averages.points.push_back({x, s.average});
-    axis = {std::min({axis.low, s.loss, s.average}), std::max(axis.high, s.average)};
+    losses.points.push_back({std::log10(s.rate), s.loss});
+    averages.points.push_back({std::log10(s.rate), s.average});
   }
   report::Chart chart{.title = fmt::format("{}: the loss as the rate rises", test.recipe),
                       .x = "optimizer.lr, log10",
                       .y = "loss",
                       .curves = {losses, averages},
-                      .axis = axis};  // a loss beyond the averages is marked at the edge
+                      .axis = axis_of(range)};
   if (range.steepest)
     chart.curves.push_back(
         {.name = fmt::format("suggested: {:.3g}", range.steps[*range.steepest].rate),

@@ -122,6 +122,16 @@ TEST_CASE("a suggestion keeps the ratio of all rates, and an end of the range is
   CHECK(lr_text(test).find("lowest rate that counts") != std::string::npos);
 }
 
+TEST_CASE("the picture names the suggestion, and marks losses of a divergence at its edge") {
+  LrTest test{"mine", six_decades, {{"optimizer.lr", 0.02}}, {}};
+  test.range = lr_range_of(rows_of(usual_loss), six_decades);
+  const std::string svg = lr_svg(test);
+  CHECK(svg.find("suggested: 0.00") != svg.npos);
+  CHECK(svg.find("class=\"beyond\"") != svg.npos);
+  test.range = lr_range_of(rows_of([](double x) { return x; }), six_decades);
+  CHECK(lr_svg(test).find("suggested") == std::string::npos);
+}
+
 /// A program whose loss falls at 0.01, rises behind 0.3, and which then does what `last` says.
 struct Fixture {
   TemporaryFolder folder{};
