@@ -8,7 +8,7 @@
 namespace sinter::detail::tune {
 namespace {
 
-constexpr double as_fast = 0.02;         // a difference that nobody notices
+constexpr double as_fast = 0.05;         // runs of one program differ by as much on a busy machine
 constexpr std::size_t steps_decide = 8;  // bounds of fewer are too narrow
 
 std::vector<double> drawn(std::span<const double> values, std::mt19937_64& random) {

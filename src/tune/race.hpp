@@ -52,7 +52,7 @@ class Race {
   /// The rows that go on.
   const std::vector<int>& alive() const { return alive_; }
   /// True if nothing is left to decide: at most one row is alive, or the others are all slower for
-  /// sure, or all are surely within 2 % of the fastest. Fewer than eight steps of a row decide
+  /// sure, or all are surely within 5 % of the fastest. Fewer than eight steps of a row decide
   /// nothing.
   bool is_sure() const;
   /// Milliseconds of a thousand tokens: the median of all rounds.

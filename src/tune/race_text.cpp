@@ -37,7 +37,7 @@ std::string verdict_text(const Standing& s) {
     return "decided: no other has trained\n";
   if (s.end == RaceEnd::is_sure)
     return "decided: of those that ran the longest, the first is the fastest for sure, or all are "
-           "within 2 %"
+           "within 5 %"
            " (bootstrap, 95 of 100)\n";
   if (s.end == RaceEnd::after_all_rounds)
     return "not decided after all rounds: those that ran the longest are too much alike for this "

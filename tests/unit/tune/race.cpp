@@ -107,7 +107,9 @@ TEST_CASE("the order is sure where times lie apart, and not where noise hides it
   CHECK(is_sure(1.2, 0.05, 32));
   CHECK(!is_sure(1.05, 0.5, 16));
   CHECK(is_sure(1.001, 0.001, 32));  // as fast as the other
-  CHECK(!is_sure(1.2, 0.05, 4));     // too few steps
+  CHECK(is_sure(1.0, 0.05, 64));     // within 5 % of it
+  CHECK(!is_sure(1.0, 0.3, 16));
+  CHECK(!is_sure(1.2, 0.05, 4));  // too few steps
 }
 
 TEST_CASE("nothing is sure before a row has run, and one row alone is") {
