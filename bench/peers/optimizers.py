@@ -16,6 +16,7 @@ import time
 import torch
 
 from contestant import numbers
+from library_optimizers import adamw, adamw8bit, groups, muon, others, transformers_adafactor
 from rounds import job, serve
 
 kinds = job["parameters"]
@@ -40,32 +41,12 @@ for p in parameters:
     p.grad = torch.empty_like(p)
 
 
-def where(holds):
-    return [p for p, kind in zip(parameters, kinds) if holds(kind)]
-
-
-def groups(decay=job["weight_decay"], holds=lambda kind: True):
-    return [
-        {"params": where(lambda k: holds(k) and k["decayed"]), "weight_decay": decay},
-        {"params": where(lambda k: holds(k) and not k["decayed"]), "weight_decay": 0.0},
-    ]
-
-
+pairs = list(zip(parameters, kinds))
 lr, momentum = job["lr"], job["momentum"]
-
-
-def adamw(fused=True, **chosen):
-    return torch.optim.AdamW(groups(**chosen), lr=lr, fused=fused, foreach=not fused)
 
 
 def sgd(nesterov):
     return torch.optim.SGD(parameters, lr=lr, momentum=momentum, nesterov=nesterov, fused=True)
-
-
-def transformers_adafactor():
-    from transformers.optimization import Adafactor
-
-    return Adafactor(parameters, lr=lr, scale_parameter=False, relative_step=False)
 
 
 def torch_adafactor():
@@ -73,29 +54,10 @@ def torch_adafactor():
     return torch.optim.Adafactor(parameters, lr=lr, eps=eps, weight_decay=0.0, foreach=True)
 
 
-def muon():
-    inner = where(lambda k: k["hidden"])
-    return torch.optim.Muon(inner, lr=lr, weight_decay=job["weight_decay"])
-
-
-def others():
-    return adamw(holds=lambda k: not k["hidden"])
-
-
-def adamw8bit():
-    import bitsandbytes
-
-    manager = bitsandbytes.optim.GlobalOptimManager.get_instance()
-    manager.register_parameters(parameters)
-    for p in where(lambda k: k["embedding"]):  # as Hugging Face Trainer, and ours
-        manager.override_config(p, "optim_bits", 32)
-    return bitsandbytes.optim.AdamW8bit(groups(), lr=lr)
-
-
 def lion():
     import bitsandbytes
 
-    return bitsandbytes.optim.Lion(groups(), lr=lr)
+    return bitsandbytes.optim.Lion(groups(pairs), lr=lr)
 
 
 class Unrounded(torch.overrides.TorchFunctionMode):
@@ -124,17 +86,17 @@ def compiled(optimizer):
 
 
 makers = {
-    "adamw": lambda: [adamw()],
-    "adamw-compiled": lambda: [compiled(adamw(fused=False))],
+    "adamw": lambda: [adamw(pairs)],
+    "adamw-compiled": lambda: [compiled(adamw(pairs, fused=False))],
     "adam": lambda: [torch.optim.Adam(parameters, lr=lr, fused=True)],
     "sgd": lambda: [sgd(nesterov=False)],
     "nesterov": lambda: [sgd(nesterov=True)],
-    "adafactor": lambda: [transformers_adafactor()],
+    "adafactor": lambda: [transformers_adafactor(pairs)],
     "torch-adafactor": lambda: [torch_adafactor()],
-    "muon": lambda: [muon(), others()],
-    "muon-fp32": lambda: [unrounded(muon()), others()],
-    "muon-compiled": lambda: [compiled(muon()), others()],
-    "adamw8bit": lambda: [adamw8bit()],
+    "muon": lambda: [muon(pairs), others(pairs)],
+    "muon-fp32": lambda: [unrounded(muon(pairs)), others(pairs)],
+    "muon-compiled": lambda: [compiled(muon(pairs)), others(pairs)],
+    "adamw8bit": lambda: [adamw8bit(pairs)],
     "lion": lambda: [lion()],
 }
 optimizers = makers[sys.argv[1]]()

@@ -2,11 +2,8 @@
 """A model of transformers as a contestant of bench/models.cpp and bench/predict.cpp:
 python3 transformers_model.py train|predict FOLDER.
 
-FOLDER holds job.json, weights/ and for each input of ours, as int32, idsN.bin (of all sequences, one
-after the other) and lengthsN.bin (of all sequences): tokens and a class for each sequence, or those
-of texts, what decoders read, and what they predict (-1: nothing). Batches are padded to their longest,
-rounded up to job.json's "multiple" if it has one, before the first step. `predict` is compiled, and gives the mean of the logits' magnitudes as its
-loss.
+FOLDER holds job.json, weights/ and batches (job_batches.py), which are made before the first step. `predict`
+is compiled, and gives the mean of the logits' magnitudes as its loss.
 """
 
 import sys
@@ -15,41 +12,19 @@ import time
 import torch
 import transformers
 
-from contestant import numbers, optimizer_of
+from contestant import optimizer_of
+from job_batches import firsts, inputs_and_targets, labels, replies
 from rounds import folder, job, serve
 
 transformers.logging.set_verbosity_error()
 
 
-def sequences(number):
-    lengths = numbers(f"lengths{number}.bin", torch.int32).tolist()
-    return numbers(f"ids{number}.bin", torch.int32).long().split(lengths)
-
-
-parts = [sequences(number) for number in range(len(job["axes"]))]
-replies = len(parts) == 3
-
-
-def padded(some, fill=0):
-    together = torch.nn.utils.rnn.pad_sequence(some, True, fill)
-    return torch.nn.functional.pad(together, (0, -together.shape[1] % job.get("multiple", 1)), value=fill)
-
-
 def batch(first):
-    some = [part[first : first + job["sequences"]] for part in parts]
-    inputs = {"input_ids": padded(some[0])}
-    ends = torch.tensor([len(one) for one in some[0]])
-    width = inputs["input_ids"].shape[1]
-    if ends.min() < width:  # else no mask is the faster way
-        inputs["attention_mask"] = (torch.arange(width) < ends[:, None]).long()
-    if replies:
-        inputs["decoder_input_ids"] = padded(some[1])
-        labels = padded(some[2], -100)
-        return inputs, labels.masked_fill(labels < 0, -100)
-    return inputs, torch.cat(some[1])
+    inputs, targets = inputs_and_targets(first)
+    return inputs, labels(targets) if replies else torch.cat(targets)
 
 
-batches = [batch(first) for first in range(0, len(parts[0]), job["sequences"])]
+batches = [batch(first) for first in firsts]
 model = getattr(transformers, job["class"]).from_pretrained(
     folder / "weights", attn_implementation="sdpa"
 )
@@ -61,8 +36,8 @@ def trained():
     optimizer = optimizer_of(model)
 
     def step():
-        inputs, labels = batches[taken]
-        loss = model(**inputs, labels=labels, **({"use_cache": False} if replies else {})).loss
+        inputs, wanted = batches[taken]
+        loss = model(**inputs, labels=wanted, **({"use_cache": False} if replies else {})).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_norm"], foreach=True)
         optimizer.step()
