@@ -15,9 +15,9 @@ import torch.nn.functional as F
 
 from contestant import numbers, optimizer_of
 from gpt2 import our_model
-from rounds import folder, job, report, serve
+from rounds import Rounds, folder, job, serve
 
-steps, sequences, context = job["steps"], job["sequences"], job["context"]
+sequences, context = job["sequences"], job["context"]
 
 
 def read(name):
@@ -104,23 +104,6 @@ def whole_graph():
         return (time.perf_counter() - begin) * 1000 / n, loss
 
     serve(take)
-
-
-class Rounds:
-    """Where a framework owns the loop: called after each of its steps."""
-
-    def __init__(self):
-        self.taken = 0
-
-    def after_step(self, loss):
-        """Returns whether to go on."""
-        self.taken += 1
-        if (self.taken - 1) % steps:
-            return True
-        report(0 if self.taken == 1 else (time.perf_counter() - self.begin) * 1000 / steps, loss)
-        more = sys.stdin.readline() != ""
-        self.begin = time.perf_counter()
-        return more
 
 
 class Windows(torch.utils.data.Dataset):
