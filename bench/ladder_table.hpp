@@ -159,14 +159,6 @@ class Table {
   }
 };
 
-/// A number of a row with so many digits, or nothing where the row does not have it.
-inline std::string cell(const Json& row, const char* name, int digits) {
-  if (!row.contains(name) || row[name].is_null()) return "";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, double(row[name]));
-  return text;
-}
-
 inline void print(const Json& rows) {
   std::printf(
       "| rung | train_s | eval_s | total_s | processor: train_s | eval_s | steps | perplexity | "

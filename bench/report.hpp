@@ -69,6 +69,23 @@ inline void print_machine(const CommandLine& line) {
 /// The commit of the folder in which the bench runs.
 inline std::string commit_text() { return first_line("git rev-parse --short HEAD 2>/dev/null"); }
 
+/// A number of a row with so many digits, or nothing where the row does not have it.
+inline std::string cell(const nlohmann::ordered_json& row, const char* name, int digits) {
+  if (!row.contains(name) || row[name].is_null()) return "";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, double(row[name]));
+  return text;
+}
+
+/// What a file of a bench says first.
+inline nlohmann::ordered_json about_run(int threads, const std::string& command) {
+  return {{"machine", machine_text()},
+          {"cpu", processor_text()},
+          {"threads", threads},
+          {"commit", commit_text()},
+          {"command", command}};
+}
+
 /// Prints the machine, the command and the table. Where flags ask for files, it writes them to a
 /// file, too, and a picture to another.
 class Report {
@@ -125,10 +142,8 @@ class Report {
     return r.valid ? text : "void: the " + compared + " differs";
   }
   bool write_json(const std::vector<Row>& rows) const {
-    nlohmann::ordered_json out{
-        {"machine", machine_text()}, {"cpu", processor_text()},
-        {"threads", threads},        {"commit", commit_text()},
-        {"command", command},        {"rows", nlohmann::ordered_json::array()}};
+    nlohmann::ordered_json out = about_run(threads, command);
+    out["rows"] = nlohmann::ordered_json::array();
     for (const Row& r : rows) {
       nlohmann::ordered_json row{{"row", r.row},
                                  {"ours", r.ours},
