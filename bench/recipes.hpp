@@ -31,6 +31,20 @@ inline void add_sequence(HostBatch& batch, std::uint64_t state, int length, int 
   batch.starts.push_back(batch.starts.back() + length);
 }
 
+/// Sequences of a step, all of one length. With labels, the class of each, that of its first token,
+/// stands in the place of next tokens.
+inline HostBatch batch_of(std::uint64_t step, int sequences, int length, int vocabulary,
+                          int labels) {
+  HostBatch batch;
+  std::vector<std::int32_t> classes;
+  for (int s = 0; s < sequences; ++s) {
+    add_sequence(batch, kernel::mix(step * 1000 + std::uint64_t(s)), length, vocabulary);
+    if (labels) classes.push_back(batch.ids[0].end()[-length] % labels);
+  }
+  if (labels) batch.ids[1] = std::move(classes);
+  return batch;
+}
+
 /// The sequences [first, last) of a step, each as long as the model has positions.
 inline HostBatch batch_of(const Gpt2Options& shape, std::uint64_t step, int first, int last) {
   HostBatch batch;

@@ -47,15 +47,8 @@ struct Race {
 
 /// Random tokens; the class of a sequence is that of its first token.
 inline HostBatch batch_of(const Race& race, int number) {
-  HostBatch batch;
-  std::vector<std::int32_t> classes;
-  for (int s = 0; s < race.sequences; ++s) {
-    const std::uint64_t state = kernel::mix(std::uint64_t(number) * 1000 + std::uint64_t(s));
-    add_sequence(batch, state, race.context, race.vocabulary);
-    if (race.labels) classes.push_back(batch.ids[0].end()[-race.context] % race.labels);
-  }
-  if (race.labels) batch.ids[1] = classes;
-  return batch;
+  return batch_of(std::uint64_t(number), race.sequences, race.context, race.vocabulary,
+                  race.labels);
 }
 
 /// Writes what peers/gpu_step.py reads, for its first step and as many rounds.
