@@ -93,6 +93,16 @@ TEST_CASE_FIXTURE(Fixture, "a race finds the fastest program, and says what each
   CHECK(!fs::exists(a.out / "scratch"));
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "where ranks differ between rows, elapsed time compares, else the processor's") {
+  CHECK(run_race(grid, a) == 0);
+  CHECK(standing()["compared_by"] == "processor time");
+  a.out = folder.path() / "ranks";
+  grid.rows[1].ranks = 2;
+  CHECK(run_race(grid, a) == 0);
+  CHECK(standing()["compared_by"] == "elapsed time");
+}
+
 TEST_CASE_FIXTURE(Fixture, "with a number of rounds, all run so many, and none leaves") {
   for (int row = 3; row < 6; ++row)
     a.programs[row] = program(folder.path(), "row" + std::to_string(row), 30 + 10 * row);
