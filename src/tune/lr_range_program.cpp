@@ -31,7 +31,7 @@ struct LrArguments {
   double minutes = std::numeric_limits<double>::infinity();
   std::vector<std::string> train{};
 
-  fs::path run() const { return out / "run"; }
+  fs::path run() const { return out / "scratch"; }
   fs::path errors() const { return out / "errors.txt"; }
 };
 

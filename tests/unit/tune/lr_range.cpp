@@ -185,7 +185,7 @@ TEST_CASE_FIXTURE(Fixture, "a test trains once with factors of the recipe's own 
         doctest::Approx(0.001).epsilon(0.3));
   CHECK(test["has_diverged"] == true);
   CHECK(read_file(out / "lr_range.svg").find("suggested: 0.01") != std::string::npos);
-  CHECK(!fs::exists(out / "run"));
+  CHECK(!fs::exists(out / "scratch"));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a run that has diverged is ended, and one that ends itself counts") {
