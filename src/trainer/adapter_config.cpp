@@ -16,18 +16,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The entries that say nothing of the arithmetic: where the adapter comes from, or which layers have
-/// one, which its tensors say, too.
-constexpr std::array<std::string_view, 17> neutral_keys{
-    "auto_mapping",        "base_model_name_or_path",
-    "exclude_modules",     "fan_in_fan_out",
-    "inference_mode",      "layers_pattern",
-    "layers_to_transform", "megatron_core",
-    "modules_to_save",     "peft_version",
-    "qalora_group_size",   "revision",
-    "target_modules",      "task_type",
-    "lora_dropout",        "init_lora_weights",
-    "ensure_weight_tying"};
+/// The entries that say nothing of the arithmetic, such as where the adapter comes from, and what its
+/// tensors say, too.
+constexpr std::array<std::string_view, 12> neutral_keys{
+    "auto_mapping",      "base_model_name_or_path",
+    "inference_mode",    "megatron_core",
+    "modules_to_save",   "peft_version",
+    "qalora_group_size", "revision",
+    "task_type",         "lora_dropout",
+    "init_lora_weights", "ensure_weight_tying"};
+/// The entries that must be those of the recipe.
+constexpr std::array<std::string_view, 5> checked_keys{"peft_type", "r", "lora_alpha", "use_rslora",
+                                                       "bias"};
+
+/// True if another line speaks of an entry, or none needs to.
+bool is_known(std::string_view key) {
+  const auto has = [&](const auto& keys) { return std::ranges::find(keys, key) != std::end(keys); };
+  return has(neutral_keys) || has(checked_keys) || has(layer_entries);
+}
 
 /// A value in an error, cut where it is long.
 std::string shown(const Json& value) { return printable(value.dump(), 60); }
@@ -78,7 +84,8 @@ std::string adapter_config_text(const LoraOptions& lora, const AdapterFacts& fac
   return config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string require_same_adapter(const std::filesystem::path& config, const LoraOptions& lora) {
+std::string require_same_adapter(const std::filesystem::path& config, const LoraOptions& lora,
+                                 std::span<const AdapterLayer> layers) {
   Json found;
   try {
     found = parse_json(read_file(config, 1 << 20));
@@ -107,11 +114,9 @@ std::string require_same_adapter(const std::filesystem::path& config, const Lora
   if (const Json start = found.value("init_lora_weights", Json(true)); !is_plain_start(start))
     wrong += fmt::format("\n  init_lora_weights is {}, which changes the base weights, too",
                          shown(start));
-  constexpr std::array<std::string_view, 5> checked{"peft_type", "r", "lora_alpha", "use_rslora",
-                                                    "bias"};
+  wrong += wrong_layers(found, layers);
   for (const auto& [key, value] : found.items())
-    if (std::ranges::find(checked, key) == checked.end() &&
-        std::ranges::find(neutral_keys, key) == neutral_keys.end() && !is_off(value))
+    if (!is_known(key) && !is_off(value))
       wrong +=
           fmt::format("\n  {} is {}, which Sinter does not have", printable(key, 60), shown(value));
   const Json dropout = found.value("lora_dropout", Json(0.0));
@@ -119,7 +124,7 @@ std::string require_same_adapter(const std::filesystem::path& config, const Lora
     wrong += fmt::format("\n  lora_dropout is {}, and must be a number", shown(dropout));
   if (!wrong.empty())
     throw FileError(config.string() + " describes other adapters than the recipe's Lora:" + wrong +
-                    "\nChange the options of Lora in the recipe, or take another adapter.");
+                    "\nChange Lora in the recipe, or take another adapter.");
   if (dropout != Json(lora.dropout))
     notes = fmt::format("lora_dropout is {} in {}; the recipe's {} counts.", dropout.dump(),
                         config.string(), lora.dropout);

@@ -2,11 +2,13 @@
 // PEFT's adapter_config.json.
 #pragma once
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sinter/layer/lora_options.hpp"
 #include "sinter/model/hugging_face.hpp"
+#include "trainer/adapter_modules.hpp"
 
 namespace sinter::detail {
 
@@ -22,9 +24,11 @@ struct AdapterFacts {
 std::string adapter_config_text(const LoraOptions& lora, const AdapterFacts& facts,
                                 const HuggingFace& architecture);
 
-/// Checks that the adapters of a folder compute what the recipe's do. Returns a message on what has
-/// no effect, or nothing.
+/// Checks that the adapters of a folder compute what the recipe's do, in the same layers. Returns a
+/// message on what has no effect, or nothing.
+/// layers    those that the recipe does not train whole
 /// throws    FileError that lists all differences, or reports that the file cannot be read
-std::string require_same_adapter(const std::filesystem::path& config, const LoraOptions& lora);
+std::string require_same_adapter(const std::filesystem::path& config, const LoraOptions& lora,
+                                 std::span<const AdapterLayer> layers);
 
 }  // namespace sinter::detail

@@ -54,17 +54,33 @@ AdapterFacts facts_of(const std::vector<Parameter>& parameters, const std::strin
   return facts;
 }
 
+/// The layers that are not trained whole.
+std::vector<AdapterLayer> layers_of(const std::vector<Parameter>& parameters,
+                                    const std::string& prefix) {
+  std::vector<AdapterLayer> layers;
+  for (const Parameter& p : parameters) {
+    if (!p.frozen && !p.adapter) continue;
+    std::string name = layer_name(prefix, p);
+    if (layers.empty() || layers.back().name != name)
+      layers.push_back({.name = std::move(name), .fan_in_fan_out = p.layer->fan_in_fan_out});
+    layers.back().adapted |= p.adapter;
+  }
+  return layers;
+}
+
 }  // namespace
 
 std::string TrainerCore::load_adapter(const std::filesystem::path& folder) {
   require_lora(*recipe_);
-  const std::string notes = require_same_adapter(folder / adapter_config_file, *recipe_->lora);
+  const std::string prefix = prefix_of(parameters_, recipe_->hugging_face);
+  const std::string notes = require_same_adapter(folder / adapter_config_file, *recipe_->lora,
+                                                 layers_of(parameters_, prefix));
   {
     std::vector<Expected> expected;
     FlatTensors tensors(machines_, Access::write);
     tensors.add_expected("", expected);
     LoadRules rules;
-    rules.optional_prefix = peft + prefix_of(parameters_, recipe_->hugging_face);
+    rules.optional_prefix = peft + prefix;
     load_tensors(folder / adapter_file, expected, rules);
   }
   clear_regions(machines_, plan().model);

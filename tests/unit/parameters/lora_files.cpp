@@ -57,14 +57,29 @@ struct Known : Trainer<R> {
   }
 };
 
+/// What adapter_config.json of an exported adapter says.
+nlohmann::json config_in(const TemporaryFolder& folder) {
+  return nlohmann::json::parse(std::ifstream(folder / "adapter/adapter_config.json"));
+}
+void set_config(const TemporaryFolder& folder, const nlohmann::json& config) {
+  std::ofstream(folder / "adapter/adapter_config.json") << config;
+}
+
+/// first: the first layer that has an adapter, in transformers' names
 template <class Model, class Adapter>
-void check_files(const std::string& first_name) {
+void check_files(const std::string& first, std::size_t targets, bool fan_in_fan_out,
+                 const nlohmann::json& saved) {
   TemporaryFolder folder;
   Known<Net<Model, Adapter>> trainer;
   trainer.export_to(folder / "merged");
   trainer.export_adapter(folder / "adapter", "a/base");
   const SafetensorsFile file(folder / "adapter/adapter_model.safetensors");
-  CHECK(file.find(first_name));
+  CHECK(file.find("base_model.model." + first + ".lora_A.weight"));
+  const nlohmann::json config = config_in(folder);
+  CHECK(config["target_modules"].size() == targets);
+  CHECK(config["target_modules"][0] == first);
+  CHECK(config["fan_in_fan_out"] == fan_in_fan_out);
+  CHECK(config["modules_to_save"] == saved);
 
   // Merged weights are those of a model without adapters.
   Trainer<Net<Model>> plain(settings);
@@ -86,18 +101,17 @@ void check_files(const std::string& first_name) {
 }
 
 TEST_CASE("adapters go to PEFT's files and back, and are merged on an export") {
-  check_files<Gpt, OfGpt>("base_model.model.transformer.h.0.attn.c_attn.lora_A.weight");
-  check_files<LikeLlama, OfLlama>("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
+  check_files<Gpt, OfGpt>("transformer.h.0.attn.c_attn", 6, true, nullptr);
+  check_files<LikeLlama, OfLlama>("model.layers.0.self_attn.q_proj", 4, false, {"model.norm"});
 }
 
 /// What is said of an adapter whose adapter_config.json has other entries, too.
 std::string refusal(TrainerCore& trainer, const nlohmann::json& entries) {
   TemporaryFolder folder;
   trainer.export_adapter(folder / "adapter", "");
-  const std::string path = folder / "adapter/adapter_config.json";
-  nlohmann::json config = nlohmann::json::parse(std::ifstream(path));
+  nlohmann::json config = config_in(folder);
   config.update(entries);
-  std::ofstream(path) << config;
+  set_config(folder, config);
   return refusal_of<FileError>([&] { trainer.load_adapter(folder / "adapter"); });
 }
 
@@ -117,6 +131,31 @@ TEST_CASE("an adapter that computes otherwise is refused by the names of its ent
     CAPTURE(name);
     CHECK(refusal(trainer, entries).find("\n  " + name + " is ") != std::string::npos);
   }
+  for (const char* start : {"olora", "corda", "eva", "loftq"})
+    CHECK(refusal(trainer, {{"init_lora_weights", start}})
+              .find(std::string("\n  init_lora_weights is \"") + start +
+                    "\", which changes the base weights") != std::string::npos);
+  CHECK(refusal(trainer, {{"init_lora_weights", "gaussian"}}) == "");
+  CHECK(refusal(trainer, {{"init_lora_weights", false}}) == "");
+}
+
+TEST_CASE("entries that choose the recipe's layers are taken, others are refused by their names") {
+  Known<Net<Gpt, OfGpt>> trainer;
+  const nlohmann::json ends{"c_attn", "c_proj"};
+  CHECK(refusal(trainer, {{"target_modules", ends}, {"layers_to_transform", {0, 1}}}) == "");
+  const auto refuses = [](TrainerCore& by, const nlohmann::json& entries, const std::string& part) {
+    const std::string said = refusal(by, entries);
+    CHECK_MESSAGE(said.find("\n  " + part) != std::string::npos, said);
+  };
+  refuses(trainer, {{"target_modules", {"c_attn"}}},
+          "target_modules is [\"c_attn\"], which gives transformer.h.0.attn.c_proj none");
+  refuses(
+      trainer, {{"target_modules", {"c_attn", "c_fc", "c_proj"}}},
+      "target_modules is [\"c_attn\",\"c_fc\",\"c_proj\"], with transformer.h.0.mlp.c_fc, which");
+  refuses(trainer, {{"fan_in_fan_out", false}}, "fan_in_fan_out is false, and the weights");
+  Known<Net<LikeLlama, OfLlama>> plain;
+  CHECK(refusal(plain, {{"target_modules", {"q_proj", "v_proj", "norm"}}}) == "");  // trained whole
+  refuses(plain, {{"fan_in_fan_out", true}}, "fan_in_fan_out is true, and the weights");
 }
 
 TEST_CASE("a broken adapter_config.json is refused by its name and the entry") {
@@ -158,12 +197,20 @@ TEST_CASE("a broken adapter_config.json is refused by its name and the entry") {
 
 TEST_CASE("an adapter of other layers is refused by the names of its tensors") {
   using Fewer = Lora<{.rank = 4, .alpha = 6}, Targets<"*.c_attn">>;
-  Known<Net<Gpt, OfGpt>> trainer;
-  Known<Net<Gpt, Fewer>> other;
-  TemporaryFolder folder;
-  trainer.export_adapter(folder / "adapter", "");
-  const std::string said = refusal_of<FileError>([&] { other.load_adapter(folder / "adapter"); });
-  CHECK(said.find("h.0.attn.c_proj.lora_A.weight") != std::string::npos);
+  Known<Net<Gpt, OfGpt>> all;
+  Known<Net<Gpt, Fewer>> fewer;
+  const auto refused = [](TrainerCore& from, TrainerCore& to, const std::string& tensor) {
+    TemporaryFolder folder;
+    from.export_adapter(folder / "adapter", "");
+    nlohmann::json config = config_in(folder);
+    config.erase("target_modules");  // which would be refused first
+    set_config(folder, config);
+    const std::string said = refusal_of<FileError>([&] { to.load_adapter(folder / "adapter"); });
+    CHECK_MESSAGE(said.find(tensor) != std::string::npos, said);
+  };
+  refused(all, fewer, "h.0.attn.c_proj.lora_A.weight");
+  refused(fewer, all, "h.0.attn.c_proj.lora_A.weight");
+  refused(fewer, all, "h.0.attn.c_proj.lora_B.weight");
 }
 
 TEST_CASE("a recipe without Lora has no adapters, nor has one that transformers does not know") {
