@@ -114,6 +114,9 @@ TEST_CASE("rules apply in transformers' order") {
   // The bias comes before the penalty, which comes before what is forbidden.
   CHECK(after({.sequence_bias = {{{0}, 1.}}, .repetition_penalty = 2}, {0}, 0)[0] == 1);
   CHECK(after({.repetition_penalty = 2, .frequency_penalty = 1}, {0}, 1)[0] == -.5f);
+  // What is forced comes after bad words and the minimum length, which do not forbid it.
+  CHECK(after({.bad_words = {{3}}, .forced_first = {3}}, {0})[3] == 0);
+  CHECK(after({.min_new_tokens = 9, .forced_last = {2}}, {1, 1}, 1, 2, {2})[2] == 0);
   // What is forced may still be suppressed, if another that is forced is left.
   CHECK(after({.forced_first = {3, 4}, .suppressed = {3}}, {0}, 0) ==
         Logits{none, none, none, none, 0});

@@ -94,6 +94,13 @@ TEST_CASE("what top-p, min-p and typical-p keep is drawn by its softmax") {
   check_draws(logits, {.temperature = 1, .seed = 8, .typical_p = .6}, {1, 3});
 }
 
+TEST_CASE("the temperature comes before top-p, and top-k, too") {
+  // At 3 the probabilities are .27 twice, .19, .16 and .10: the first three reach .7. At 1 the first two do.
+  check_draws(logits, {.temperature = 3, .seed = 9, .top_p = .7}, {1, 3, 5});
+  // Of the three likeliest they are .42 twice and .16: the first two reach .84. Of all they have .77.
+  check_draws(logits, {.temperature = 1, .top_k = 3, .seed = 10, .top_p = .84}, {1, 3});
+}
+
 TEST_CASE("top-p keeps the likeliest until they reach it") {
   const std::vector<float> quarters{std::log(.5f), std::log(.25f), std::log(.125f),
                                     std::log(.125f)};
