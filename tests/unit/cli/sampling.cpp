@@ -294,6 +294,14 @@ TEST_CASE("lengths of the file that cannot be are said, and left out") {
   CHECK(shorter.notes.size() == 1);
 }
 
+TEST_CASE("min_new_tokens of the file counts before min_length, whichever is more") {
+  for (const int length : {0, 20}) {
+    const Sampling found = by({}, Json{{"min_new_tokens", 4}, {"min_length", length}});
+    CHECK(found.options.min_new_tokens == 4);
+    CHECK(origin_of(found, "min_tokens") == "generation_config.json");
+  }
+}
+
 TEST_CASE("what the file says wrongly is refused by its name") {
   CHECK_THROWS_WITH_AS(by({}, Json{{"top_p", 1.5}}),
                        doctest::Contains("generation_config.json: The top-p is 1.5"), FileError);
