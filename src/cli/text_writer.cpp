@@ -47,9 +47,9 @@ TextWriter::TextWriter(std::shared_ptr<RecipeView> recipe, const Arguments& a) :
   std::string said;
   if (recipe->generation || a.quantizes == true) {
     generator_ = std::make_unique<GeneratorCore>(generation_of(*recipe, a.quantizes), settings);
-    said = load_weights_of(generator_->weights(), a);
     if (a.rows) generator_->limit_rows(*a.rows);
-    if (!a.quiet) note_lines(planned_memory(*generator_));
+    if (!a.quiet) note_lines(planned_memory(*generator_));  // what is to be taken, before it is
+    said = load_weights_of(generator_->weights(), a);
   } else {
     trainer_.emplace(recipe, settings);
     said = load_weights_of(*trainer_, a);

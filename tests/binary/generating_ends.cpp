@@ -206,4 +206,14 @@ TEST_CASE("a process takes no more memory than is planned, and 40 MiB") {
   CHECK(usage.ru_maxrss <= 40 * 1024);
 }
 
+TEST_CASE("memory is said before weights are read") {
+  Scratch scratch;
+  const std::string folder = fresh(scratch), file = folder + "/model.safetensors";
+  write(file, content(file).substr(0, 100));
+  const Ended ended = run({"generate", "--weights", folder, "--prompt", "a"});
+  CHECK(ended.code == 1);
+  CHECK(ended.says("model.safetensors"));
+  CHECK(ended.says("note: memory: "));
+}
+
 }  // namespace sinter::detail::testing::generating_ends_tests
