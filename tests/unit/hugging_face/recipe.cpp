@@ -359,6 +359,20 @@ TEST_CASE("a recipe of adapters has PEFT's usual targets, and trains a head of l
   };
   const std::string options = "Lora<{.rank = 8, .alpha = 16, .dropout = 0.05}, ";
   CHECK(has(adapters(gpt2), options + "Targets<\"*.c_attn\">>,"));
+  for (const char* model :
+       {R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 32, "intermediate_size": 48,
+            "max_position_embeddings": 64, "num_attention_heads": 4, "num_hidden_layers": 2,
+            "num_key_value_heads": 2, "vocab_size": 96})",
+        R"({"architectures": ["BartForConditionalGeneration"], "d_model": 32, "decoder_ffn_dim": 64,
+            "decoder_attention_heads": 2, "decoder_layers": 1, "encoder_attention_heads": 2,
+            "encoder_ffn_dim": 64, "encoder_layers": 2, "max_position_embeddings": 64,
+            "vocab_size": 96})"})
+    CHECK(has(adapters(model), options + "Targets<\"*.q_proj\", \"*.v_proj\">>,"));
+  CHECK(has(
+      adapters(R"({"architectures": ["DistilBertForSequenceClassification"], "dim": 16,
+                         "hidden_dim": 32, "max_position_embeddings": 64, "n_heads": 2,
+                         "n_layers": 2, "num_labels": 3, "vocab_size": 6})"),
+      "Targets<\"*.q_lin\", \"*.v_lin\">, ModulesToSave<\"pre_classifier\", \"classifier\">>,"));
   CHECK(has(adapters(masked), options + "Targets<\"*.query\", \"*.value\">>,"));
   CHECK(
       has(adapters(classes), "Targets<\"*.query\", \"*.value\">, ModulesToSave<\"classifier\">>,"));
