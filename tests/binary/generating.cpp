@@ -205,6 +205,78 @@ TEST_CASE("an end of text that cannot come is named") {
   CHECK(!written["settings"].contains("eos_token_id"));
 }
 
+TEST_CASE("each flag that chooses tokens sets what it says") {
+  Scratch scratch;
+  const std::string weights = fresh(scratch);
+  struct Case {
+    const char *flag, *name;
+    Json value;
+  };
+  const auto check = [&](const std::vector<Case>& cases) {
+    Words words{"generate", "--weights", weights, "--prompt", "a", "--json"};
+    for (const Case& one : cases)
+      words = words + Words{one.flag, one.value.is_string() ? one.value.get<std::string>()
+                                                            : one.value.dump()};
+    const Json settings = fine(words).json()["settings"];
+    for (const Case& one : cases) {
+      CAPTURE(one.flag);
+      CHECK(settings.value(one.name, Json()) == Json{{"value", one.value}, {"from", "flag"}});
+    }
+  };
+  check({{"--tokens", "tokens", 9},
+         {"--temperature", "temperature", .9},
+         {"--top-k", "top_k", 50},
+         {"--top-p", "top_p", .97},
+         {"--min-p", "min_p", .01},
+         {"--typical-p", "typical_p", .96},
+         {"--repetition-penalty", "repetition_penalty", 1.25},
+         {"--frequency-penalty", "frequency_penalty", .5},
+         {"--presence-penalty", "presence_penalty", .75},
+         {"--no-repeat-ngram-size", "no_repeat_ngram_size", 6},
+         {"--no-repeat-written-ngram-size", "no_repeat_written_ngram_size", 5},
+         {"--no-repeat-prompt-ngram-size", "encoder_no_repeat_ngram_size", 4},
+         {"--min-tokens", "min_tokens", 3},
+         {"--results", "num_return_sequences", 2},
+         {"--seed", "seed", 8}});
+  check({{"--tokens", "tokens", 9},
+         {"--beams", "num_beams", 3},
+         {"--early-stopping", "early_stopping", "never"},
+         {"--length-penalty", "length_penalty", .5},
+         {"--length-penalty-by", "length_penalty_by", "wu"}});
+}
+
+TEST_CASE("more rows than the recipe plans are refused by the name of its policy") {
+  Scratch scratch;
+  const std::string weights = fresh(scratch),
+                    asked = write(scratch / "asked", "{\"prompt\": \"a\"}\n");
+  const Words words{"generate", "--weights", weights, "--tokens", "1", "--file", asked, "--rows"};
+  const Ended ended = run(words + Words{"9"});
+  CHECK(ended.code != 0);
+  CHECK(ended.out.empty());
+  CHECK(ended.says("9 rows of texts at once; the recipe plans 1 to 8."));
+  CHECK(ended.says("Generation<{.rows = 9}>"));
+  CHECK(fine(words + Words{"8"}).says("rows 8 (flag)"));
+}
+
+TEST_CASE("where Sinter's own products multiply, a text has the same bits beside others") {
+  Scratch scratch;
+  const std::string weights = fresh(scratch),
+                    file = write(scratch / "asked.jsonl",
+                                 "{\"prompt\": \"the \"}\n{\"prompt\": \"layer of a width\"}\n"
+                                 "{\"prompt\": \"x\"}\n");
+  const auto answers = [&](const char* rows) {
+    return lines_of(fine({"generate", "--weights", weights, "--tokens", "30", "--temperature", "0",
+                          "--no-libtorch", "--file", file, "--rows", rows})
+                        .out);
+  };
+  const std::vector<Json> alone = answers("1"), together = answers("3");
+  REQUIRE(alone.size() == 3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    CHECK(alone[k]["token_ids"] == together[k]["token_ids"]);
+    CHECK(alone[k]["log_probabilities"] == together[k]["log_probabilities"]);
+  }
+}
+
 TEST_CASE("the token that ended a text is named") {
   Scratch scratch;
   const std::string folder = scratch / "replies";
