@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinter/device/cuda.hpp"
+#include "sinter/memory/offload.hpp"
 #include "sinter/model/gpt2.hpp"
 #include "sinter/model/mlp.hpp"
 #include "sinter/parallel/zero.hpp"
@@ -78,3 +79,6 @@ struct mine : Recipe<Gpt2<>, Lora<{}, Targets<"*.c_attn">, ModulesToSave<"wpe">>
 // Must not compile, lora_with_fetched_weights: Lora: a policy of the recipe fetches weights for each use
 struct mine : Recipe<Gpt2<>, Batch<{.global = 8, .micro = 4}>, Zero<{.stage = 3, .ranks = 2}>,
                      Lora<{}, Targets<"*.c_attn">>> {};
+
+// Must not compile, lora_with_offloaded_weights: Lora: a policy of the recipe fetches weights for each use
+struct mine : Recipe<Gpt2<>, Offload<{.weights = true}>, Lora<{}, Targets<"*.c_attn">>> {};
