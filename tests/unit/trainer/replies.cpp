@@ -10,6 +10,7 @@
 #include "sinter/data/paired_examples.hpp"
 #include "sinter/data/windows.hpp"
 #include "sinter/evaluation/evaluate.hpp"
+#include "sinter/evaluation/skip_generation.hpp"
 #include "sinter/files/run_folder.hpp"
 #include "sinter/generate/generate.hpp"
 #include "sinter/generate/texts.hpp"
@@ -365,6 +366,20 @@ TEST_CASE("skipped generation leaves the metrics of texts out, and they are refu
   Skipping<Answers<Evaluate<>, Metrics<Bleu>, Plateau<{}, "bleu">>> watching;
   CHECK(contains(refused(watching, {.steps = 2}), "the recipe's schedule names 'bleu'"));
   CHECK(refused(trainer, {.steps = 2, .best_by = "token_accuracy"}).empty());
+}
+
+TEST_CASE("SkipGeneration, as a policy, leaves evaluations as they are without replies") {
+  Trainer<Answers<SkipGeneration, Metrics<TokenAccuracy>>> trainer({.seed = 1, .threads = 1});
+  CHECK(trainer.recipe().reply_plan() == nullptr);
+  Loop loop(trainer, training(), held_out());
+  int evaluated = 0;
+  loop.run({.steps = 4, .evaluate_every = 2, .on_step = [&](const StepRecord& step) {
+              if (!step.validation_loss) return;
+              ++evaluated;
+              REQUIRE(step.metrics.size() == 1);
+              CHECK(step.metrics[0].name == "token_accuracy");
+            }});
+  CHECK(evaluated == 2);
 }
 
 TEST_CASE("a source that does not say what replies are is refused") {
