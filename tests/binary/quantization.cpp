@@ -40,6 +40,16 @@ TEST_CASE("a recipe with Quantize generates in int8, and --quantize none as its 
   CHECK(fine(words + Words{"--quantize", "int8"}, binary).out == small.out);
 }
 
+TEST_CASE("what is trained is never in int8") {
+  Scratch scratch;
+  const Ended ended = run({"train", "--data", write(scratch / "text.txt", "the cat sat. "),
+                           "--steps", "1", "--out", scratch / "run", "--quantize", "int8"},
+                          binary);
+  CHECK(ended.code == 2);
+  CHECK(ended.says("--quantize is a flag of eval, generate, "));
+  CHECK_FALSE(fs::exists(scratch / "run"));
+}
+
 TEST_CASE("eval --quantize int8 compares both, and its loss is that of eval") {
   Scratch scratch;
   const std::string run = trained(scratch);

@@ -112,6 +112,9 @@ TEST_CASE("a long prompt is read in parts") {
                            .window = 20}>,
                     UpTo<600, tokens_of_all>, Sgd<>, Batch<{.global = 1, .micro = 1}>, Fp64>;
   static_assert(GenerationPlan<Long>::prefill_rows == 256);
+  // Of a window of 20 and a part of 256 rows, and not of 600: 8 texts' keys and values, 16 wide, in doubles.
+  constexpr int ring = 288;
+  static_assert(GenerationPlan<Long>::memory.cache == 8 * ring * 2 * 16 * 8);
   Both<Long> both;
   Tokens text = random_text(590, 5);
   both.generator.add({.tokens = text});

@@ -223,6 +223,13 @@ TEST_CASE("weights in int8 take 34 bytes for 32 numbers") {
   CHECK(planned.cache == Plain::memory.cache);
 }
 
+TEST_CASE("a trainer's programs are planned as without Quantize") {
+  using R = OfGpt2<Quantize<>>;
+  static_assert(Plan<R>::memory.total == Plan<OfGpt2<>>::memory.total);
+  static_assert(Plan<R>::memory.parameters == Plan<OfGpt2<>>::memory.parameters);
+  for (const Parameter& p : Trainer<R>().parameters()) CHECK(!p.int8);
+}
+
 TEST_CASE("int8 is made of files, and layers with an adapter stay as they are") {
   using R = OfGpt2<Quantize<>, Lora<{.rank = 2}, Targets<"*.c_attn">>>;
   Both<R> both;
