@@ -88,6 +88,18 @@ TEST_CASE("an adapter starts as PEFT's: A uniform, B zero, so that nothing chang
   CHECK(norm_of(adapted.parameter("h.1.mlp.c_proj.lora_B.weight")) == 0);
 }
 
+TEST_CASE("dropout is of what A reads alone, and of no evaluation") {
+  using Dropping = Lora<{.rank = 4, .alpha = 6, .dropout = .5}, Targets<"*.c_attn", "*.c_proj">>;
+  Trainer<Net<Gpt, Dropping>> dropping(settings);
+  Trainer<Plain> plain(settings);
+  Trainer<Adapted<>> adapted(settings);
+  CHECK(applied(dropping, text(1)).loss.sum == applied(plain, text(1)).loss.sum);  // B is zero
+  set_reference_weights(dropping);
+  set_reference_weights(adapted);
+  CHECK(dropping.evaluate(text(1)).sum == adapted.evaluate(text(1)).sum);
+  CHECK(applied(dropping, text(1)).loss.sum != applied(adapted, text(1)).loss.sum);
+}
+
 /// The losses of four steps, from weights whose B are not zero.
 template <class R>
 Numbers losses_of(int threads) {
