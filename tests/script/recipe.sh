@@ -59,7 +59,9 @@ expect 0 "$sinter" recipe "$roberta" "$scratch/roberta.cpp"
 grep -q '.marks = TextMarks::roberta' "$scratch/roberta.cpp" || fail 'the recipe has other marks'
 expect 0 "$sinter" recipe --lora "$reviews" "$scratch/adapted.cpp"
 grep -q 'ModulesToSave<"classifier">' "$scratch/adapted.cpp" || fail 'a fresh head is not trained'
-for file in "$scratch/film reviews.cpp" "$scratch"/{adapted,llama,bart,marian,roberta}.cpp; do
+expect 0 "$sinter" recipe --lora "$llama" "$scratch/adapted_llama.cpp"
+grep -q 'Targets<"\*.q_proj", "\*.v_proj">' "$scratch/adapted_llama.cpp" || fail 'the recipe has other targets'
+for file in "$scratch/film reviews.cpp" "$scratch"/{adapted,adapted_llama,llama,bart,marian,roberta}.cpp; do
   expect 0 "$CXX" -std=c++20 -fsyntax-only -Wall -Wextra -Wshadow -Werror "-I$root/include" "$file"
 done
 

@@ -16,6 +16,7 @@ says "$(sed -E 's/([0-9]{3})$/,\1/' <<<$held_out) bytes that were held out:"
 says "$(awk -v xz="$(xz -9 -c "$scratch/held-out" | wc -c)" -v bytes=$held_out \
   'BEGIN { printf "xz -9       %.3f bits per byte", 8 * xz / bytes }')"
 says 'A sample of what it writes:'
+says 'times a text outgrew the context'
 checkpoint=$(sed -n 's/^The checkpoint: //p' "$scratch/output")
 [[ -s $checkpoint/model.safetensors ]] || fail "no model.safetensors in '$checkpoint'"
 
