@@ -30,7 +30,7 @@ struct Name {
 };
 
 struct Curve {
-  std::string name;  // empty: it is not in the legend
+  std::string name;             // empty: it is not in the legend
   std::vector<Point> points{};  // x never falls
   int colour = 0;               // of a palette that begins anew, with other dashes, at its end
   bool marks = false;           // few points, which are shown themselves

@@ -20,9 +20,10 @@ using report::escaped, report::number_cell;
 
 std::string front_figure(const Standing& s) {
   const report::Chart chart = front_chart(s);
-  return fmt::format("<figure style=\"max-width: 56rem\"><figcaption>{} <small>{}</small></figcaption>\n"
-                     "{}</figure>\n",
-                     escaped(chart.title), escaped(chart.y), report::svg_of(chart, 0));
+  return fmt::format(
+      "<figure style=\"max-width: 56rem\"><figcaption>{} <small>{}</small></figcaption>\n"
+      "{}</figure>\n",
+      escaped(chart.title), escaped(chart.y), report::svg_of(chart, 0));
 }
 
 std::string rows_table(const Standing& s) {

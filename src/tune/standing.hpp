@@ -29,9 +29,9 @@ std::vector<int> order_of(const Standing& standing);
 struct RowFigures {
   double ms = 0, cpu_ms = 0;  ///< elapsed and processor time of a thousand tokens: medians
   std::int64_t tokens_per_s = 0;
-  std::optional<double> matmul_share{};  ///< of the matmul's speed: the median, where it was measured
-  double loss = 0;                       ///< after the steps of the first round, which all rows have
-  std::int64_t peak_bytes = 0;           ///< the most memory of a process
+  std::optional<double> matmul_share{};  ///< of the matmul's speed, where measured: the median
+  double loss = 0;              ///< after the steps of the first round, which all rows have
+  std::int64_t peak_bytes = 0;  ///< the most memory of a process
   int rounds = 0;
 };
 /// requires  standing.race.has(row)

@@ -58,7 +58,8 @@ TEST_CASE("a race in which nothing ran has no front") {
 }
 
 TEST_CASE("the picture names each row, those of the front first, and has a mark for each") {
-  const std::string svg = report::svg_file_of(front_chart(Raced({{4, 10}, {3, 30}, {2, 20}}).standing()));
+  const std::string svg =
+      report::svg_file_of(front_chart(Raced({{4, 10}, {3, 30}, {2, 20}}).standing()));
   std::vector<std::size_t> names;
   for (const char* name : {"A&lt;2&gt;", "A&lt;0&gt;", "A&lt;1&gt;"}) {
     names.push_back(svg.find(name));
@@ -68,7 +69,8 @@ TEST_CASE("the picture names each row, those of the front first, and has a mark 
   CHECK(count_of("<circle", svg) == 3);
 }
 
-TEST_CASE("the page has the picture, a row for each that ran, the failures and the fastest recipe") {
+TEST_CASE(
+    "the page has the picture, a row for each that ran, the failures and the fastest recipe") {
   Raced raced({{4, 10}, {3, 30}, {2, 20}});
   raced.grid.rows.push_back({{"A<3>"}, {"A<3>"}, ""});
   raced.runs.push_back({.row = 3, .failure = "no <room>"});
