@@ -37,6 +37,9 @@ def model_of(run):
     kind = getattr(transformers, job["class"])
     model = kind.from_pretrained(folder / f"weights{run}", attn_implementation="sdpa")
     model.config.use_cache = False
+    for name, p in model.named_parameters():
+        if name.endswith("embed_positions.weight"):  # Marian's sines, which are no weights
+            p.requires_grad_(False)
     if method == "muon":
         for name, module in list(model.named_modules()):
             if isinstance(module, Conv1D):
