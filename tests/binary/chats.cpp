@@ -76,6 +76,24 @@ TEST_CASE("chat replies to each line, saves the conversation, and begins anew") 
   REQUIRE_MESSAGE(silent.code == 0, silent.err);
   CHECK(silent.says("the reply has no text, so that the line is taken back"));
   CHECK_FALSE(silent.says("error"));
+  // A reply is shown as it is written, each token by a write of its own.
+  int ends[2]{};
+  REQUIRE(pipe2(ends, O_DIRECT) == 0);
+  const std::string up = write(scratch / "up", "up\n");
+  const Process process(
+      "/bin/bash", Words{"-c", "exec \"$0\" \"$@\" < '" + up + "' >&" + std::to_string(ends[1]),
+                         SINTER_CHATS, "chat", "--weights", weights, "--temperature", "0"});
+  close(ends[1]);
+  std::string shown;
+  int pieces = 0;
+  for (char piece[4096]; !shown.ends_with('\n'); ++pieces) {
+    const ssize_t size = read(ends[0], piece, sizeof piece);
+    REQUIRE(size > 0);
+    shown.append(piece, std::size_t(size));
+  }
+  close(ends[0]);
+  CHECK(shown == " down\n");
+  CHECK(pieces > 3);
   // What was saved can be learnt from.
   fine({"eval", "--data", saved, "--weights", weights, "--quiet"}, SINTER_CHATS);
 }
