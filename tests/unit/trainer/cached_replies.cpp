@@ -223,6 +223,11 @@ TEST_CASE("ranks of all kinds share the examples and write the same replies") {
   check_ranks<OfGpt<Evaluate<>, Zero<{.stage = 3, .ranks = 2}>>>();
   check_ranks<OfGpt<Evaluate<>, SplitBatch<{.ranks = 2}>>>();
 }
+TEST_CASE("ranks draw what one rank draws") {
+  using One = OfGpt<Evaluate<drawn>>;
+  check_ranks<OfGpt<Evaluate<drawn>, Ddp<{.ranks = 2}>>, One>();
+  check_ranks<OfGpt<Evaluate<drawn>, SplitBatch<{.ranks = 2}>>, One>();
+}
 
 TEST_CASE("what evaluations take beside the plan is planned, unless generation is skipped") {
   const std::shared_ptr<RecipeView> view = Trainer<OfGpt<Evaluate<{.rows = 5}>>>::options();
