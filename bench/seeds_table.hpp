@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 constexpr double mebibyte = 1 << 20;
 constexpr double most_off = 0.02;  // of a formula's bytes from the plan's
 
-/// The row of a case, in which only `base` is missing: figures that need other rows.
+/// The row of a case, without its ratios to its base.
 inline Json row_of(const Case& one, const Contestant& ours) {
   const double planned = double(one.plan->memory.total);
   Json row{{"row", one.name},
@@ -46,8 +46,8 @@ inline const Json* find(const Json& rows, const std::string& name) {
     if (row["row"] == name) return &row;
   return nullptr;
 }
-/// Adds ratios to the rows' bases. Rows are "valid" if the first step's loss is the base's: to rounding,
-/// as dropout and its masks are those of all.
+/// Adds ratios to the rows' bases. Rows are "valid" if the loss of the first step is the base's, to
+/// rounding: weights, tokens and dropout's masks are the same.
 inline void add_ratios(Json& rows) {
   for (Json& row : rows) {
     const Json& base = *find(rows, row["base"]);
