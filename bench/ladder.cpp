@@ -105,17 +105,10 @@ bool take_runs(ladder::Table& table, const ladder::Examples& examples, const Set
   return all;
 }
 
-/// throws    Error that lists all names if --only leaves none
-void require_something(const Settings& settings) {
-  std::string names = ladder::peer_name;
-  bool any = settings.wants(names);
-  for (const ladder::Training& training : ladder::trainings) {
-    any |= settings.wants(training.name);
-    names += std::string("; ") + training.name;
-  }
-  if (!any)
-    throw Error("--only is '" + settings.only + "', which is in none of these names: " + names +
-                ".");
+std::vector<std::string> all_names() {
+  std::vector<std::string> names{ladder::peer_name};
+  for (const ladder::Training& training : ladder::trainings) names.push_back(training.name);
+  return names;
 }
 
 int run_bench(int argc, char** argv) {
@@ -134,7 +127,7 @@ int run_bench(int argc, char** argv) {
   if (examples % ladder::batch)
     throw Error("--examples is " + std::to_string(examples) +
                 ". Give a multiple of 64, so that all batches of the baseline are full.");
-  require_something(settings);
+  settings.require_one_of(all_names());
   if (held_out == 0) held_out = examples / 16;
   bench::print_machine(settings);
   const ladder::Json about{{"program", hash_of_file(settings.self)},

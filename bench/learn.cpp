@@ -42,16 +42,11 @@ void for_each(const Settings& settings, auto&& chosen, auto&& use) {
       if (chosen(settings, subject, m)) use(subject, m);
 }
 
-/// throws    Error that lists all names if --only leaves none
-void require_something(const Settings& settings) {
-  bool any = false;
-  for_each(settings, is_wanted, [&](auto&&...) { any = true; });
-  if (any) return;
-  std::string names;
+std::vector<std::string> all_names() {
+  std::vector<std::string> names;
   for (const Subject& subject : subjects)
-    for (const Method& method : methods) names += "; " + subject.with(method);
-  throw Error("--only is '" + settings.only +
-              "', which is in none of these names: " + names.substr(2) + ".");
+    for (const Method& method : methods) names.push_back(subject.with(method));
+  return names;
 }
 
 learn::Results learn_all(const Settings& settings, const Course& course) {
@@ -89,9 +84,8 @@ Table table_of(const Settings& settings, const learn::Results& results) {
 }
 
 void write_json(const Settings& settings, const learn::Results& results, const Table& table) {
-  learn::Json all{{"machine", bench::machine_text()}, {"cpu", processor_text()},
-                  {"threads", settings.threads},      {"commit", bench::commit_text()},
-                  {"command", settings.typed()},      {"rows", learn::Json::array()}};
+  learn::Json all = bench::about_run(settings.threads, settings.typed());
+  all["rows"] = learn::Json::array();
   for (const learn::Row& row : table.rows) all["rows"].push_back(learn::json_of(row));
   all["not_compared"] = table.not_compared;
   all["ours"] = learn::json_of(results.ours);
@@ -122,7 +116,7 @@ int run_bench(int argc, char** argv) {
         line.add_option("--steps", steps, "Of each run")
             ->check(CLI::Range(learn::warmup + 1, 1 << 20));
       });
-  require_something(settings);
+  settings.require_one_of(all_names());
   const Course course{learn::Text(bench::read_text(data)), steps, settings.rounds,
                       settings.threads};
   bench::print_machine(settings);

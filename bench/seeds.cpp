@@ -37,16 +37,12 @@ Json wanted(const Settings& settings, const Json& rows) {
     if (settings.wants(row["row"])) some.push_back(row);
   return some;
 }
-/// throws    Error that lists all names if --only leaves none
-void require_something(const Settings& settings, const Json& state, const Json& zero) {
-  std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : "; ") + name; };
-  for (const Case& one : seeds::cases()) add(one.name);
+std::vector<std::string> all_names(const Json& state, const Json& zero) {
+  std::vector<std::string> names;
+  for (const Case& one : seeds::cases()) names.push_back(one.name);
   for (const Json* rows : {&state, &zero})
-    for (const Json& row : *rows) add(row["row"]);
-  if (!settings.wants(names))
-    throw Error("--only is '" + settings.only + "', which is in none of these names: " + names +
-                ".");
+    for (const Json& row : *rows) names.push_back(row["row"]);
+  return names;
 }
 
 /// Trains the wanted rows of a table in turns.
@@ -117,7 +113,7 @@ int run_bench(int argc, char** argv) {
                                 ->check(CLI::IsMember({"sdpa", "eager"}));
                           });
   Json state = seeds::state_rows(), zero = seeds::zero_rows();
-  require_something(settings, state, zero);
+  settings.require_one_of(all_names(state, zero));
   state = wanted(settings, state);
   zero = wanted(settings, zero);
   bench::print_machine(settings);

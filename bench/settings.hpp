@@ -9,6 +9,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report.hpp"
 #include "sinter/error.hpp"
@@ -86,6 +87,15 @@ struct Settings : CommandLine {
   Settings& operator=(const Settings&) = delete;
 
   bool wants(const std::string& row) const { return row.find(only) != std::string::npos; }
+  /// throws    Error that lists all names if --only leaves none
+  void require_one_of(const std::vector<std::string>& names) const {
+    std::string all;
+    for (const std::string& name : names) {
+      if (wants(name)) return;
+      all += (all.empty() ? "" : "; ") + name;
+    }
+    throw Error("--only is '" + only + "', which is in none of these names: " + all + ".");
+  }
 };
 
 }  // namespace sinter::detail::bench
