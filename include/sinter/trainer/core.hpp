@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "sinter/comm/world.hpp"
 #include "sinter/data/host_batch.hpp"
@@ -191,8 +193,10 @@ class TrainerCore {
   ///           elsewhere than in its last unit, or if the batch does not fit it
   void predict_rows(const HostBatch& batch, const std::function<void(const Prediction&)>& on_rows);
 
-  /// All parameters, in model order; a tied one is listed once.
-  const std::vector<detail::Parameter>& parameters() const { return parameters_; }
+  /// All parameters, in model order; a tied one is listed once. Those of a temporary trainer
+  /// outlive it, so that a loop may walk them.
+  const std::vector<detail::Parameter>& parameters() const& { return parameters_; }
+  std::vector<detail::Parameter> parameters() && { return std::move(parameters_); }
   /// True if other processes have parts of what is to be saved, so that all must take part in each
   /// save.
   bool has_shards_elsewhere() const { return plan().model.shards > 1 && settings_.world.ranks > 1; }
