@@ -3,7 +3,8 @@
 // that learns dialogues? Each trains on the same examples once and evaluates others, in a process of
 // its own, and has what the rung before has: evaluation without generation in larger batches, dynamic
 // batches, half precision, larger batches, batches read ahead, ranks. Then come rungs that the
-// tutorial lacks.
+// tutorial lacks. On a processor without units for bf16, where half precision is slower, the rungs
+// above it go on in fp32, and a line says so.
 //   ./sinter bench ladder --data FILE [--examples N] [--held-out N] [--history N] [--rounds N]
 //                         [--threads N] [--json FILE] [--svg FILE] [--peers PYTHON|new]
 //                         [--only NAME]
@@ -130,6 +131,8 @@ int run_bench(int argc, char** argv) {
   settings.require_one_of(all_names());
   if (held_out == 0) held_out = examples / 16;
   bench::print_machine(settings);
+  std::printf("above half precision: %s\n",
+              ladder::has_units_for_bf16() ? "bf16" : "fp32; the processor has no units for bf16");
   const ladder::Json about{{"program", hash_of_file(settings.self)},
                            {"processor", processor_text()},
                            {"data", hash_of_file(data)},
