@@ -36,7 +36,7 @@ inline constexpr int dynamic_buffer = 1021;
 /// that costs more than the budget is a batch of its own.
 ///
 /// Within a batch, the example with the most rows comes first. Neighbours, which are computed and
-/// padded together, thus have similar lengths.
+/// padded together, thus have similar lengths. Pairs are sorted by both lengths (Batching::arrange).
 ///
 /// ParlAI fills its buffer from 1,021 walks through dialogues in order, so its batches are drawn
 /// from other examples; the choice from the buffer is the same.

@@ -36,7 +36,8 @@ struct Batching {
   bool pads = false;
   /// Arranges the examples of an epoch into batches. Depends on nothing but their lengths and the
   /// epoch's key (Permutation::epoch_key). Without this function, a Permutation orders the
-  /// examples, and examples of the next epoch fill the last batch.
+  /// examples, and examples of the next epoch fill the last batch. Of examples with rows on axis 1,
+  /// each batch is then sorted by context and label, the longest first.
   std::function<detail::Arrangement(std::span<const ExampleLength> lengths, std::uint64_t key)>
       arrange{};
   /// Number of neighbours in a batch that are padded to the longest of them: the sequences computed

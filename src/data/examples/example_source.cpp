@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "sinter/error.hpp"
@@ -83,6 +85,20 @@ class Filling {
   }
 };
 
+/// Sorts the examples of each batch by what their context and then their label are padded to, the longest
+/// first, so that neighbours, which are padded together, have similar lengths on both axes.
+void sort_on_both_axes(Arrangement& arrangement, std::span<const ExampleLength> lengths) {
+  const auto key = [&](std::uint32_t number) {
+    const ExampleLength& one = lengths[number];
+    return std::tuple(-padded_to_8(one.context), -padded_to_8(one.label), number);
+  };
+  std::uint32_t begin = 0;
+  for (std::uint32_t end : arrangement.ends) {
+    std::ranges::sort(arrangement.order.begin() + begin, arrangement.order.begin() + end, {}, key);
+    begin = end;
+  }
+}
+
 }  // namespace
 
 void ExampleList::append_empty(HostBatch& batch, std::int64_t number, int most, int padded) const {
@@ -132,11 +148,13 @@ ExampleBatches::ExampleBatches(const ExampleList& s, ExampleRange r, ExampleBatc
     throw ArgumentError(
         "Batches that are put together by length are shuffled, and --order sequential was asked "
         "for. Leave --order out, or choose the batching Packed or Padded.");
-  // Older versions padded axis 0 alone. Their runs could not go on with the same bits, so they do not.
-  const bool pads_both = options.batching.pads && s.max_second_rows() > 0;
+  // Older versions padded and sorted by axis 0 alone. Their runs could not go on with the same bits, so they
+  // do not.
+  const bool pairs = s.max_second_rows() > 0;
   now = start(s, range,
               (shuffled ? "shuffled examples" : "sequential examples") + options.batching.order +
-                  (pads_both ? ", padded on both axes" : ""),
+                  (pairs && options.batching.pads ? ", padded on both axes" : "") +
+                  (pairs && options.batching.arrange ? ", sorted on both axes" : ""),
               options.seed);
   if (options.batching.arrange)
     for (std::int64_t k = 0; k < range.count; ++k) lengths.push_back(s.length(range.first + k));
@@ -145,10 +163,12 @@ ExampleBatches::ExampleBatches(const ExampleList& s, ExampleRange r, ExampleBatc
 
 void ExampleBatches::draw_epoch() {
   const std::uint64_t key = Permutation::epoch_key(now.seed, now.epoch);
-  if (options.batching.arrange)
+  if (options.batching.arrange) {
     arrangement = options.batching.arrange(lengths, key);
-  else
+    if (set->max_second_rows() > 0) sort_on_both_axes(arrangement, lengths);
+  } else {
     shuffle = {now.data_size, key};
+  }
 }
 
 std::int64_t ExampleBatches::example_at(std::uint64_t position) const {

@@ -142,4 +142,32 @@ TEST_CASE("dropout of padded batches is the same on two ranks, and with recomput
   });
 }
 
+TEST_CASE("pairs of a batch are sorted by what their texts and then their replies are padded to") {
+  const PairedExamples set = dialogues(6);
+  int arranged = 0, sorted_by_reply = 0;
+  for (Batching batching : all_batchings(most)) {
+    if (!batching.arrange) continue;
+    ++arranged;
+    CAPTURE(batching.order);
+    batching.pads = false;
+    ExampleBatches source = source_of(set, batching, most);
+    HostBatch batch;
+    for (int k = 0; k < 8; ++k) {
+      source.next(batch);
+      const auto padded = [&](int axis, int s) {
+        const auto rows = batch.own_rows(axis, s);
+        return padded_to_8(rows.end - rows.begin);
+      };
+      for (int s = 1; s < batch.sequences(); ++s) {
+        CHECK(padded(1, s - 1) >= padded(1, s));
+        if (padded(1, s - 1) != padded(1, s)) continue;
+        CHECK(padded(0, s - 1) >= padded(0, s));
+        sorted_by_reply += padded(0, s - 1) > padded(0, s);
+      }
+    }
+  }
+  CHECK(arranged >= 2);
+  CHECK(sorted_by_reply > 0);
+}
+
 }  // namespace sinter::detail::testing::paired_padding_tests
