@@ -59,10 +59,10 @@ bool write_at_once(int descriptor, std::string_view part) {
 void prepare_standard_streams() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    int opened = ::open("/dev/null", O_RDWR);
+    int opened = ::open("/dev/null", O_RDONLY);
     if (opened < 0) opened = ::open("/", O_PATH);  // there is no /dev
   }
-  ::signal(SIGXFSZ, SIG_IGN);
+  for (int of_writes : {SIGXFSZ, SIGPIPE}) ::signal(of_writes, SIG_IGN);
 }
 
 void print_result(std::string_view text) {

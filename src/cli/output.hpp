@@ -10,9 +10,10 @@
 
 namespace sinter::detail::cli {
 
-/// Opens standard input, output and error on /dev/null if they are closed. Otherwise the next file
-/// to be opened, such as a log, would take their place and receive their text. Makes a file beyond
-/// its size limit (SIGXFSZ) an error of the write, instead of the end of the process.
+/// Opens standard input, output and error on /dev/null, for reading alone, if they are closed.
+/// Otherwise the next file to be opened, such as a log, would take their place and receive their
+/// text. Makes a file beyond its size limit (SIGXFSZ) and a pipe whose reader is gone (SIGPIPE)
+/// errors of the write, instead of the end of the process.
 void prepare_standard_streams();
 
 /// Writes a result to standard output. Waits for a slow reader, but not beyond a signal that asks

@@ -48,7 +48,6 @@ bool is_ignored(int signal) {
 void catch_stop_signals() {
   for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGXCPU}) handle(signal, on_stop);
   if (!is_ignored(SIGHUP)) handle(SIGHUP, on_stop);
-  handle(SIGPIPE, SIG_IGN);
 }
 
 void catch_end_signals() {

@@ -6,9 +6,9 @@ namespace sinter::detail::cli {
 /// Makes SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGXCPU ask the training to stop, until the process
 /// ends. Batch systems and terminals send them, some more than once, and a program that is about to
 /// exit must not die of one. A second SIGINT ends the process at once with the code 130. A
-/// checkpoint that is being saved then does not count; older ones stay as they are. SIGPIPE does
-/// not end the process. SIGHUP stays ignored if the parent ignores it, as nohup does. This belongs
-/// to the binary, as a library should not touch signals.
+/// checkpoint that is being saved then does not count; older ones stay as they are. SIGHUP stays
+/// ignored if the parent ignores it, as nohup does. This belongs to the binary, as a library should
+/// not touch signals.
 void catch_stop_signals();
 
 /// Makes SIGINT, SIGTERM and SIGHUP ask the text that is being written to stop, in the same way. A

@@ -24,8 +24,6 @@ bool is_ignored(int signal) {
 }  // namespace
 
 Signals::Signals() {
-  ::sigaction(SIGPIPE, nullptr, &pipe);
-  ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, the system keeps no exit status
   sigset_t waited;
   sigemptyset(&waited);
@@ -50,8 +48,8 @@ int Signals::next() {
 }
 
 void Signals::restore() const {
-  ::sigaction(SIGPIPE, &pipe, nullptr);
-  ::signal(SIGXFSZ, SIG_DFL);  // which cli::prepare_standard_streams() ignores
+  // cli::prepare_standard_streams() ignores these.
+  for (int of_writes : {SIGXFSZ, SIGPIPE}) ::signal(of_writes, SIG_DFL);
   // A rank is in no terminal's foreground; it may write to the terminal all the same, also after
   // stty tostop.
   ::signal(SIGTTOU, SIG_IGN);

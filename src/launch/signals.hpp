@@ -18,7 +18,6 @@ class Signals {
   Descriptor queue;
   std::vector<int> passed;
   sigset_t before{};
-  struct sigaction pipe{};  // the action for SIGPIPE
 
  public:
   /// requires  there is one thread
@@ -29,8 +28,9 @@ class Signals {
   int descriptor() const { return queue.get(); }
   /// The next signal; 0 if there is none.
   int next();
-  /// In the process of a rank: undoes what the launcher has changed. Signals that are passed on
-  /// have their default action then, whatever the launcher's parent does with them.
+  /// In the process of a rank: undoes what the launcher has changed. Signals that are passed on, and
+  /// those of writes that fail, have their default action then, whatever the launcher's parent does
+  /// with them.
   void restore() const;
 };
 

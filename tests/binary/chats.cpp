@@ -129,18 +129,24 @@ TEST_CASE("chat talks with a model of dialogues, and with no model of plain text
   CHECK(none.says("does not learn replies, so there is no conversation"));
 }
 
-TEST_CASE("chat ends with an error where its weights are not finite or its output is full") {
+TEST_CASE(
+    "chat ends with an error where its weights are not finite or its output cannot be written") {
   Scratch scratch;
   fine({"export", "--out", scratch / "fresh"}, SINTER_CHATS);
   const std::string said = write(scratch / "said", "up\n"),
                     file = scratch / "fresh/model.safetensors",
-                    full = "\"$0\" chat --weights '" + (scratch / "fresh") + "' < '" + said +
-                           "' > /dev/full";
-  if (fs::exists("/dev/full")) {
-    const Ended ended = run({"-c", full, SINTER_CHATS}, "/bin/bash");
+                    begin = "exec \"$0\" chat --weights '" + (scratch / "fresh") + "' <";
+  const ReaderGone gone;
+  std::vector<std::pair<std::string, std::string>> outputs{{gone.word(), "Broken pipe"}};
+  if (fs::exists("/dev/full")) outputs.emplace_back("/dev/full", "No space left on device");
+  for (const auto& [to, why] : outputs) {
+    const Ended ended = run({"-c", begin + "'" + said + "' >" + to, SINTER_CHATS}, "/bin/bash");
     CHECK(ended.code == 1);
-    CHECK(ended.says("error: Cannot write to standard output: No space left on device."));
+    CHECK(ended.says("error: Cannot write to standard output: " + why + "."));
   }
+  const Ended silent = run({"-c", begin + "&-", SINTER_CHATS}, "/bin/bash");  // nothing is asked
+  CHECK(silent.code == 0);
+  CHECK(silent.out.empty());
   std::string bytes = content(file);
   std::uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof header);

@@ -117,6 +117,50 @@ TEST_CASE("output written to a closed stream gets into no file of the run") {
   CHECK(std::count(lock.begin(), lock.end(), '\n') == 2);  // and nothing else
 }
 
+TEST_CASE("a result that nobody can read is an error, which is said once") {
+  Scratch scratch;
+  const std::string weights = scratch / "fresh", text = write(scratch / "text", some_text(300));
+  fine({"export", "--out", weights});
+  const ReaderGone gone;
+  for (const Words& words :
+       {Words{"describe"}, Words{"eval", "--weights", weights, "--data", text},
+        Words{"generate", "--weights", weights, "--prompt", "the ", "--tokens", "1000000000"},
+        Words{"generate", "--weights", weights, "--prompt", "the ", "--tokens", "9", "--json"}})
+    for (const auto& [to, why] :
+         {std::pair{gone.word(), "Broken pipe"}, {std::string("&-"), "Bad file descriptor"}}) {
+      CAPTURE(words);
+      const Ended ended =
+          run(Words{"-c", "exec \"$0\" \"$@\" >" + to, SINTER_SMALL} + words, "/bin/bash");
+      CHECK(ended.code == 1);
+      const std::string error = std::string("error: Cannot write to standard output: ") + why;
+      CHECK_MESSAGE(ended.says(error + ".\n"), ended.err);
+      CHECK(ended.err.find(error) == ended.err.rfind("error: "));
+    }
+}
+
+TEST_CASE("a run goes on without readers, at whatever time they go, and only --json fails") {
+  Scratch scratch;
+  const std::string text = write(scratch / "text", some_text(3000));
+  const ReaderGone gone;
+  const std::string both = "exec \"$0\" \"$@\" >" + gone.word() + " 2>" + gone.word();
+  const std::string later = "\"$0\" \"$@\" 2>&1 | head -n 1; exit ${PIPESTATUS[0]}";
+  const auto trained = [&](const std::string& command, const Words& more = {}) {
+    const std::string out = scratch / "run";
+    fs::remove_all(out);
+    const int code = run(Words{"-c", command, SINTER_SMALL, "train", "--data", text, "--steps",
+                               "30", "--out", out} +
+                             more,
+                         "/bin/bash")
+                         .code;
+    CHECK(metrics(out).size() == 30);
+    CHECK(newest_step(out) == 30);
+    return code;
+  };
+  CHECK(trained(both) == 0);
+  CHECK(trained(later) == 0);
+  CHECK(trained(both, {"--json"}) == 1);
+}
+
 TEST_CASE("when the log cannot grow, the state at hand is saved before the run ends") {
   Scratch scratch;
   std::string out = scratch / "run";

@@ -160,6 +160,25 @@ inline void check_refused(const Ended& ended, int code, const std::string& messa
   CHECK(ended.says(message));
 }
 
+/// The writing end of a pipe whose reader is gone, where a write is SIGPIPE unless it is ignored.
+class ReaderGone {
+  int end = -1;
+
+ public:
+  ReaderGone() {
+    int ends[2]{};
+    REQUIRE(pipe(ends) == 0);
+    close(ends[0]);
+    end = ends[1];
+    ::signal(SIGPIPE, SIG_DFL);  // for processes to come
+  }
+  ~ReaderGone() { close(end); }
+  ReaderGone(const ReaderGone&) = delete;
+  ReaderGone& operator=(const ReaderGone&) = delete;
+  /// What a shell writes to.
+  std::string word() const { return "&" + std::to_string(end); }
+};
+
 template <class Condition>
 bool wait_for(Condition condition) {
   for (int k = 0; k < 3000; ++k) {
