@@ -13,6 +13,13 @@ def numbers(name, dtype):
     return torch.from_file(str(path), size=path.stat().st_size // dtype.itemsize, dtype=dtype)
 
 
+def keep_sines(model):
+    """Keeps Marian's positions as they are: they are no weights, but transformers 5.24 lets them learn."""
+    for module in model.modules():
+        if type(module).__name__ == "MarianSinusoidalPositionalEmbedding":
+            module.requires_grad_(False)
+
+
 def optimizer_of(model):
     groups = [
         {"params": [p for p in model.parameters() if p.dim() > 1], "weight_decay": job["weight_decay"]},

@@ -16,6 +16,7 @@ from transformers.pytorch_utils import Conv1D
 
 import job_batches
 import library_optimizers
+from contestant import keep_sines
 from rounds import folder, job, serve
 
 transformers.logging.set_verbosity_error()
@@ -37,9 +38,7 @@ def model_of(run):
     kind = getattr(transformers, job["class"])
     model = kind.from_pretrained(folder / f"weights{run}", attn_implementation="sdpa")
     model.config.use_cache = False
-    for name, p in model.named_parameters():
-        if name.endswith("embed_positions.weight"):  # Marian's sines, which are no weights
-            p.requires_grad_(False)
+    keep_sines(model)
     if method == "muon":
         for name, module in list(model.named_modules()):
             if isinstance(module, Conv1D):

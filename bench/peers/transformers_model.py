@@ -12,7 +12,7 @@ import time
 import torch
 import transformers
 
-from contestant import optimizer_of
+from contestant import keep_sines, optimizer_of
 from job_batches import firsts, inputs_and_targets, labels, replies
 from rounds import folder, job, serve
 
@@ -33,6 +33,7 @@ taken = 0
 
 def trained():
     model.train()
+    keep_sines(model)
     optimizer = optimizer_of(model)
 
     def step():
