@@ -6,7 +6,8 @@
 A line of REQUESTS is an object with "folder", the ids "prompt", "options" of generate(), and numbers
 from 0 to 1, "draws", which are taken in turn where torch would draw. For each it prints an object with
 "texts": their "tokens" without the one that ends the text, and the "score", which without beams is the sum
-of the log-probabilities that the model gives the tokens, before any rule.
+of the log-probabilities that the model gives the tokens, before any rule. Greedy texts also have "gaps": how
+far each token's deciding score, that of its end included, is above the next one's.
 """
 
 import json
@@ -25,6 +26,12 @@ def until_end(tokens, ends):
 
 def sum_of_log_probabilities(logits, tokens):
     return sum(torch.log_softmax(step[0].double(), -1)[token].item() for step, token in zip(logits, tokens))
+
+
+def gaps(scores):
+    """How far the largest score is above the next one, which is -inf where only one token may follow."""
+    largest = [step[0].topk(2).values.tolist() for step in scores]
+    return [min(first - second, 1e9) for first, second in largest]
 
 
 def multinomial_by(draws):
@@ -68,11 +75,13 @@ for line in open(sys.argv[1]):
         )
     begin = 1 if replies else prompt.shape[1]
     scores = getattr(found, "sequences_scores", None)
+    is_greedy = scores is None and not request["options"].get("do_sample")
     texts = [
         {
             "tokens": until_end(row[begin:].tolist(), request["options"]["eos_token_id"]),
             "score": scores[k].item() if scores is not None
             else sum_of_log_probabilities(found.logits, row[begin:].tolist()),
+            **({"gaps": gaps(found.scores)} if is_greedy else {}),
         }
         for k, row in enumerate(found.sequences)
     ]
