@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "emulated/device/graph_counts.hpp"
+
 namespace sinter::kernel::emulated {
 
 void LaunchGraph::pass(bool record, const Facts& facts, const Node& node) {
@@ -41,7 +43,10 @@ void LaunchGraph::end() {
     refuse("a graph that has fewer launches than it was recorded with");
 }
 
+thread_local GraphCounts graph_counts;
+
 void LaunchGraph::run() const {
+  ++graph_counts.launched;
   for (const Node& node : nodes) node();
 }
 

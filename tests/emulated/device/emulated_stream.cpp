@@ -4,6 +4,7 @@
 
 #include "emulated/device/emulated_memory.hpp"
 #include "emulated/device/emulated_submit.hpp"
+#include "emulated/device/graph_counts.hpp"
 #include "hardware/cuda/queue.hpp"
 
 namespace sinter::kernel {
@@ -149,6 +150,7 @@ void Stream::run_as_graph(ShapeCall ask, const void* shape, Call call, const voi
     captures = true;
     call(body, 0);
     captures = false;
+    ++emulated::graph_counts.recorded;
   }
   pool->mode = Mode::direct;
   pool->arguments.send(*this);
