@@ -20,7 +20,7 @@ prints what each needs. With --data it then trains some of them, and says which 
   --data PATH…    race combinations on these data, in processes of their own
   --arms N        let at most N combinations take part, as each is compiled; default: 12
   --rounds N      let all of them run N rounds, 8 at most; default: the slower half leaves after each,
-                  until the order is sure
+                  until the first is sure
   --minutes M     end the race after M minutes, compiling not counted; default: 10
   --out DIR       the race's folder; the same command goes on with what is there; default:
                   runs/tune/NAME of NAME.cpp

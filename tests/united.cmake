@@ -36,7 +36,7 @@ if(SINTER_UNITE AND NOT SINTER_SANITIZE) # sanitized builds choose single files 
   sinter_unite_tests(unit/proof traffic uneven)
   sinter_unite_tests(unit/recovery roll_back spike_guard)
   sinter_unite_tests(unit/report page chart headline series smoothing)
-  sinter_unite_tests(unit/tune grid arms front lr_range race race_record sweep)
+  sinter_unite_tests(unit/tune grid arms front lr_range race race_record race_simulation sweep)
   sinter_unite_tests(unit/trainer axes initial_values read_parts row_prediction)
   sinter_unite_tests(unit/trainer refusals adapter_modules check_gradients decisive flat_buffers profile_summary versions)
   sinter_unite_tests(program same_bits arena one_rank)

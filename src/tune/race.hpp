@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which combinations are the fastest, from what their processes have measured. Successive halving: all
-// run in turns, the slower half leaves, and the rest run twice as long (Jamieson and Talwalkar 2016).
+// run in turns, the slower half leaves, and the rest run longer (Jamieson and Talwalkar 2016). Rows that
+// surely gain nothing over the first leave sooner.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,32 +29,27 @@ struct Run {
 /// requires  there is one
 double median(std::vector<double> values);
 
-/// Bounds of a ratio.
-struct Interval {
-  double low = 0, high = 0;
-};
-/// Bounds of median(a) / median(b) that hold in 95 of 100 samples like these, by the percentile
-/// bootstrap (Efron 1979). The same samples give the same bounds.
-/// requires  both have a number
-Interval ratio_of_medians(std::span<const double> a, std::span<const double> b);
-
-/// A race, as the runs so far have decided it.
+/// A race, as the runs so far have decided it. A run is one measurement, the median of its steps, as
+/// steps of one process are more alike than processes are. Rows are compared by their ratio in each
+/// round, since what slows the machine for a while slows both. How much such ratios differ from round to
+/// round, in all rows together, says how sure they are (Student's t, 95 of 100).
 class Race {
  public:
   /// rows: the numbers of those that take part. by_wall: they are compared by elapsed time, else by
   /// processor time.
   Race(std::vector<int> rows, bool by_wall) : alive_(std::move(rows)), by_wall_(by_wall) {}
 
-  /// Takes what a process has measured. One that failed leaves.
+  /// Takes what a process has measured in this round. One that failed leaves.
   void add(const Run& run);
-  /// Sorts the rows that go on, the fastest first, and lets the slower half leave, as long as there
-  /// are more than two, unless `all_stay`.
+  /// Sorts the rows that go on, the fastest first. Then those leave that the first surely takes at most
+  /// 5 % more time than; and of the others the slower half, as long as there are more than two. With
+  /// `all_stay` none leaves.
+  /// requires  each row that goes on has run in this round
   void end_round(bool all_stay = false);
   /// The rows that go on.
   const std::vector<int>& alive() const { return alive_; }
-  /// True if nothing is left to decide: at most one row is alive, or the others are all slower for
-  /// sure, or all are surely within 5 % of the fastest. Fewer than eight steps of a row decide
-  /// nothing.
+  /// True if nothing is left to decide: the first surely takes at most 5 % more time than each other
+  /// row that goes on. One round decides nothing, unless a row is alone.
   bool is_sure() const;
   /// Milliseconds of a thousand tokens: the median of all rounds.
   /// requires  has(row)
@@ -63,13 +59,32 @@ class Race {
   bool by_wall() const { return by_wall_; }
 
  private:
+  /// One run.
+  struct Measured {
+    double log_cost, weight;
+  };
+  /// The logarithm of a ratio, from all rounds that two rows have run.
+  struct Ratio {
+    double mean = 0, weight = 0;
+    double squares = 0;  ///< the weighted sum of squares of what rounds differ from the mean
+    int rounds = 0;
+  };
+  Ratio ratio(int row, int other) const;
+  bool is_near_the_first(int row) const;
+
   std::vector<int> alive_;
   bool by_wall_;
   std::map<int, std::vector<double>> costs_{};
+  std::map<int, std::vector<Measured>> runs_{};
 };
 
-/// The steps that a process counts in a round, given those in round 0: twice as many in each, up to 32
-/// times.
-constexpr int counted_steps(int first, int round) { return first << (round < 5 ? round : 5); }
+/// Runs the rounds of a race until it is sure, `most` at most; with `all_stay` exactly so many, and no row
+/// leaves. run_round(k) adds the runs of round k, from 0; it returns false if the race must stop. Returns
+/// false then.
+bool run_rounds(Race& race, int most, bool all_stay, const std::function<bool(int)>& run_round);
+
+/// The steps that a process counts in a round, given those in round 0: twice as many in round 1, and four
+/// times as many from round 2 on.
+constexpr int counted_steps(int first, int round) { return first << (round < 2 ? round : 2); }
 
 }  // namespace sinter::detail::tune

@@ -32,7 +32,7 @@ namespace sinter::detail::tune {
 namespace {
 
 constexpr int most_rounds = 8;
-constexpr int least_steps = 4, most_first_steps = 64;
+constexpr int least_steps = 8, most_first_steps = 64;
 constexpr double first_round_ms = 500;  // of a process's counted steps
 
 /// One race, from its record to its end.
@@ -62,18 +62,29 @@ class Contest {
   }
   bool must_stop() const { return stop_asked() || seconds_left() <= 0; }
 
+  Arm arm_of(int row) const { return {a_.programs.at(row), a_.train, a_.out / "scratch"}; }
+
+  /// Keeps a run in the record, in the first round with the speed of the row's matmul alone.
+  Run add(Run run, int round) {
+    run.round = round;
+    if (round == 0 && run.failure.empty())
+      run.matmul_flops = matmul_rate(arm_of(run.row), seconds_left());
+    record_.add(run);
+    return run;
+  }
+
   /// Decides how many steps a process counts, by the speed of the first row that trains.
   bool choose_steps() {
     if (record_.first_steps() > 0) return true;
     for (const auto& [row, program] : a_.programs) {
       if (must_stop()) return false;
-      const auto run =
-          run_arm({program, a_.train, a_.out / "scratch"}, row, 2 * least_steps, seconds_left());
+      const auto run = run_arm(arm_of(row), row, least_steps, seconds_left());
       if (!run) return false;
       if (!run->failure.empty()) continue;
       const double steps = std::ceil(first_round_ms / std::max(run->step_ms, 0.1));
       record_.set_first_steps(
           int(std::clamp(steps, double(least_steps), double(most_first_steps))));
+      if (record_.first_steps() == least_steps) add(*run, 0);  // it is a run of the first round
       return true;
     }
     record_.set_first_steps(least_steps);
@@ -84,14 +95,9 @@ class Contest {
   std::optional<Run> run_of(int row, int round) {
     if (const Run* before = record_.find(row, round)) return *before;
     if (must_stop()) return std::nullopt;
-    const Arm arm{a_.programs.at(row), a_.train, a_.out / "scratch"};
-    const double matmul = matmul_rate(arm, seconds_left());
     std::optional<Run> run =
-        run_arm(arm, row, counted_steps(record_.first_steps(), round), seconds_left());
-    if (!run) return std::nullopt;
-    run->round = round;
-    run->matmul_flops = matmul;
-    record_.add(*run);
+        run_arm(arm_of(row), row, counted_steps(record_.first_steps(), round), seconds_left());
+    if (run) run = add(*run, round);
     return run;
   }
 
@@ -159,21 +165,15 @@ class Contest {
         race_(rows_of(a.programs), any_has_ranks(grid, a.limit)) {}
 
   int run() {
-    bool goes_on = choose_steps();
-    int round = 0;
-    const auto goes_beyond = [&] {
-      return a_.rounds ? round < a_.rounds
-                       : round == 0 || (round < most_rounds && !race_.is_sure());
-    };
-    while (goes_on && goes_beyond()) {
-      goes_on = run_round(round++);
-      if (goes_on && !a_.next.empty()) return write_next(), cli::exit_done;
-      if (goes_on) race_.end_round(a_.rounds > 0);
-    }
-    const bool is_sure = goes_on && race_.is_sure();
-    return end(is_sure   ? RaceEnd::is_sure
-               : goes_on ? RaceEnd::after_all_rounds
-                         : RaceEnd::before_its_end);
+    if (!choose_steps()) return end(RaceEnd::before_its_end);
+    if (!a_.next.empty())
+      return run_round(0) ? (write_next(), cli::exit_done) : end(RaceEnd::before_its_end);
+    const bool all_stay = a_.rounds > 0;
+    const bool is_whole = run_rounds(race_, all_stay ? a_.rounds : most_rounds, all_stay,
+                                     [&](int round) { return run_round(round); });
+    return end(!is_whole         ? RaceEnd::before_its_end
+               : race_.is_sure() ? RaceEnd::is_sure
+                                 : RaceEnd::after_all_rounds);
   }
 };
 

@@ -36,12 +36,10 @@ std::string verdict_text(const Standing& s) {
   if (s.end == RaceEnd::is_sure && order_of(s).size() == 1)
     return "decided: no other has trained\n";
   if (s.end == RaceEnd::is_sure)
-    return "decided: of those that ran the longest, the first is the fastest for sure, or all are "
-           "within 5 %"
-           " (bootstrap, 95 of 100)\n";
+    return "decided: of those that ran the longest, none is more than 5 % faster than the first "
+           "(95 of 100)\n";
   if (s.end == RaceEnd::after_all_rounds)
-    return "not decided after all rounds: those that ran the longest are too much alike for this "
-           "machine\n";
+    return "not decided after all rounds: equal processes differ too much on this machine\n";
   return "not decided: the race ended before. The same command goes on\n";
 }
 

@@ -103,6 +103,17 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(standing()["compared_by"] == "elapsed time");
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "where steps are slow, the run that shows it is one of the first round") {
+  for (int row = 0; row < 3; ++row)
+    a.programs[row] = program(folder.path(), "row" + std::to_string(row), 300 - 100 * row);
+  CHECK(run_race(grid, a) == 0);
+  CHECK(standing()["steps_of_loss"] == 9);  // 8 are counted, the fewest
+  const std::string started = text_of(folder.path() / "started");
+  CHECK(started.starts_with("row0\nrow1\nrow2\n"));
+  CHECK(started.find("row0", 1) == started.npos);
+}
+
 TEST_CASE_FIXTURE(Fixture, "with a number of rounds, all run so many, and none leaves") {
   for (int row = 3; row < 6; ++row)
     a.programs[row] = program(folder.path(), "row" + std::to_string(row), 30 + 10 * row);
