@@ -152,18 +152,12 @@ inline Run::Evaluated evaluate(TrainerCore& trainer, const Rung& rung, const Exa
   return evaluated;
 }
 
-/// Grows texts and replies over the first half of the examples, if the recipe does so.
-inline void set_warmup(RecipeView& recipe, std::int64_t examples) {
-  for (const Option& option : recipe.options)
-    if (option.dotted() == "length_warmup.sequences")
-      *std::get<std::int64_t*>(option.value) = examples / 2;
-}
-
 /// Trains and evaluates; the time of both begins when the trainer is there.
 inline Run run(const Training& training, const Examples& examples, int threads) {
   Run run;
   const std::shared_ptr<RecipeView> recipe = training.view();
-  set_warmup(*recipe, examples.training.count);
+  // Texts and replies grow over the first half, if the recipe does so.
+  set_option(*recipe, "length_warmup.sequences", examples.training.count / 2);
   const TrainerSettings settings{.seed = 1, .threads = std::max(threads, recipe->ranks())};
   TrainerCore trainer(recipe, settings);
   run.planned = trainer.plan().memory.total;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "bars.hpp"
+#include "kept_table.hpp"
 #include "ladder_run.hpp"
 #include "report.hpp"
 #include "sinter/files/io.hpp"
@@ -56,16 +57,8 @@ class Table {
            {"commit", commit_text()},
            {"settings", settings},
            {"runs", Json::array()}};
-    if (path.empty() || !std::filesystem::exists(path)) return;
-    Json before = Json::parse(read_file(path), nullptr, false);
-    if (before.is_discarded() || !before.contains("settings") || !before.contains("runs"))
-      throw Error(path + " is no table of this bench. Name another file for --json.");
-    for (const auto& [name, value] : settings.items())
-      if (before["settings"].value(name, Json()) != value)
-        throw Error(path + " is of another " + name + ": " +
-                    before["settings"].value(name, Json()).dump() + ", and now it is " +
-                    value.dump() + ". Name another file for --json, or remove this one.");
-    all["runs"] = std::move(before["runs"]);
+    const Json before = table_before(path, settings, "runs");
+    if (!before.is_null()) all["runs"] = before["runs"];
   }
 
   bool has(const std::string& training, int round) const {

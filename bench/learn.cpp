@@ -3,10 +3,12 @@
 // of a text in fp32, in bf16, and with the optimizers AdamW8bit, Adafactor and Muon. The models of
 // transformers begin with the same weights and take the same batches, with the same clipping, warm-up
 // and cosine, at a peak rate of 1e-3.
-//   ./sinter bench learn [--peers PYTHON|new] [--data FILE] [--steps N] [--rounds N] [--threads N]
-//                        [--only NAME] [--json FILE] [--svg FILE]
+//   ./sinter bench learn [--peers PYTHON|new] [--data FILE] [--steps N] [--warmup N] [--rounds N]
+//                        [--threads N] [--only NAME] [--json FILE] [--svg FILE]
 // FILE is any text, by default this project's headers; its last tenth is held out. Each round is a run
-// with weights and an order of batches of its own. The measures, over all rounds:
+// with weights and an order of batches of its own. With --json what was learnt is kept, and the same
+// command goes on where one was stopped; it is an error if the file is of other settings. The measures,
+// over all rounds:
 //   the first 100 losses: the largest |difference| from the peer's; the bar is 1e-3 in fp32, and 1e-2
 //       against bitsandbytes' AdamW8bit, transformers' Adafactor and torch.optim.Muon
 //   the distance of Bf16 from Fp32, the mean |difference| of the first 100 losses, may be 3 times that
@@ -15,6 +17,7 @@
 // Without --peers there are our own figures alone. What a Python lacks is left out and named. The
 // status is 1 if a bar is missed or a peer left out. --only takes what has NAME in its name, such as
 // Muon or "BERT, Bf16"; a NAME that is in none lists them.
+#include "kept_table.hpp"
 #include "learn_table.hpp"
 #include "text.hpp"
 
@@ -49,32 +52,37 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-learn::Results learn_all(const Settings& settings, const Course& course) {
-  learn::Results results;
+/// Trains what the results lack, and calls keep() after each.
+void learn_rest(const Settings& settings, const Course& course, learn::Results& results,
+                auto&& keep) {
   for_each(settings, is_needed, [&](const Subject& subject, std::size_t m) {
     const std::string name = subject.with(methods[m]);
     std::fprintf(stderr, "%s\n", name.c_str());
-    for (int run = 1; run <= course.runs; ++run)
-      results.ours[name].push_back(learn::learn(subject, m, course, run));
-    if (settings.python.empty()) return;
+    if (!results.ours.contains(name)) {
+      results.ours[name] = learn::learn(subject, m, course);
+      keep();
+    }
+    if (settings.python.empty() || results.peers.contains(name)) return;
     const auto folder = settings.folder / subject.name;
     if (!std::filesystem::exists(folder)) learn::write_job(subject, course, folder);
     try {
       results.peers[name] = learn::learn_as_peer(methods[m], course, settings.python, folder);
+      keep();
     } catch (const Error& e) {
       std::fprintf(stderr, "left out: %s\n", e.what());
     }
   });
-  return results;
 }
 
 struct Table {
   std::vector<learn::Row> rows;
   std::vector<std::string> not_compared;  // as a peer did not run
 };
+/// The rows of what was learnt so far.
 Table table_of(const Settings& settings, const learn::Results& results) {
   Table table;
   for_each(settings, is_wanted, [&](const Subject& subject, std::size_t m) {
+    if (!results.ours.contains(subject.with(methods[m]))) return;
     const std::vector<learn::Row> rows = results.rows_of(subject, methods[m]);
     if (!std::ranges::all_of(rows, [](const learn::Row& row) { return row.bar.has_value(); }))
       table.not_compared.push_back(subject.with(methods[m]) + ", beside " + methods[m].peer);
@@ -83,14 +91,24 @@ Table table_of(const Settings& settings, const learn::Results& results) {
   return table;
 }
 
-void write_json(const Settings& settings, const learn::Results& results, const Table& table) {
+void write_json(const Settings& settings, const learn::Json& about, const learn::Results& results) {
+  if (settings.json.empty()) return;
+  const Table table = table_of(settings, results);
   learn::Json all = bench::about_run(settings.threads, settings.typed());
+  all["settings"] = about;
   all["rows"] = learn::Json::array();
   for (const learn::Row& row : table.rows) all["rows"].push_back(learn::json_of(row));
   all["not_compared"] = table.not_compared;
   all["ours"] = learn::json_of(results.ours);
   all["peers"] = learn::json_of(results.peers);
   write_file_atomically(settings.json, all.dump(1) + "\n");
+}
+
+learn::Results results_before(const std::string& path, const learn::Json& about) {
+  const learn::Json before = bench::table_before(path, about, "ours");
+  if (before.is_null()) return {};
+  return {learn::runs_of(before["ours"]),
+          learn::runs_of(before.value("peers", learn::Json::object()))};
 }
 
 /// Says what is missing. Returns whether nothing is that was asked for.
@@ -109,23 +127,34 @@ bool is_whole(const Settings& settings, const Table& table) {
 
 int run_bench(int argc, char** argv) {
   std::string data;
-  int steps = 300;
+  int steps = 300, warmup = 10;
   const Settings settings(
       "Whether Sinter learns as well as PyTorch.", argc, argv, 3, [&](bench::CommandLine& line) {
         line.add_option("--data", data, "A text")->default_str("this project's headers");
-        line.add_option("--steps", steps, "Of each run")
-            ->check(CLI::Range(learn::warmup + 1, 1 << 20));
+        line.add_count("--steps", steps, "Of each run");
+        line.add_count("--warmup", warmup, "Steps over which the rate rises");
       });
   settings.require_one_of(all_names());
-  const Course course{learn::Text(bench::read_text(data)), steps, settings.rounds,
-                      settings.threads};
+  if (steps <= warmup)
+    throw Error("--steps is " + std::to_string(steps) + ", and --warmup " + std::to_string(warmup) +
+                ". Give more steps than the warm-up has.");
+  const std::string text = bench::read_text(data);
+  const Course course{learn::Text(text), steps, warmup, settings.rounds, settings.threads};
+  const learn::Json about{{"program", hash_of_file(settings.self)},
+                          {"processor", processor_text()},
+                          {"data", hash_of(text)},
+                          {"steps", steps},
+                          {"warmup", warmup},
+                          {"rounds", settings.rounds},
+                          {"threads", settings.threads}};
+  learn::Results results = results_before(settings.json, about);
   bench::print_machine(settings);
-  const learn::Results results = learn_all(settings, course);
+  learn_rest(settings, course, results, [&] { write_json(settings, about, results); });
   const Table table = table_of(settings, results);
   learn::print(table.rows);
   bool well = is_whole(settings, table);
   well &= std::ranges::all_of(table.rows, &learn::Row::met);
-  if (!settings.json.empty()) write_json(settings, results, table);
+  write_json(settings, about, results);
   if (!settings.svg.empty()) well &= learn::draw(settings.svg, table.rows);
   return well ? 0 : 1;
 }

@@ -7,7 +7,6 @@
 namespace sinter::detail::bench::learn {
 
 constexpr double lr = 1e-3, weight_decay = 0.1, max_norm = 1;
-constexpr int warmup = 10;  // steps
 
 using Gpt = Gpt2<{.layers = 2, .heads = 4, .width = 64, .vocabulary = 256, .positions = longest}>;
 using MaskedBert = Bert<{.layers = 2,
@@ -34,12 +33,12 @@ using Replier = Seq2Seq<{.encoder_layers = 2,
 template <class Model, class Precision, class Optimizer>
 struct learner
     : Recipe<Model, Precision, Tokens<Model::options.positions, Model::options.vocabulary>,
-             Optimizer, ClipNorm<{.max = max_norm}>, CosineDecay<{.warmup = warmup}>,
+             Optimizer, ClipNorm<{.max = max_norm}>, CosineDecay<>,
              Batch<{.global = sequences, .micro = sequences / 2}>> {};
 
-using Trainers = std::vector<TrainerCore (*)(TrainerSettings)>;
+using Recipes = std::vector<std::shared_ptr<RecipeView> (*)()>;
 
-/// How a model is trained: in the order of `methods`, which trainers_of() keeps to.
+/// How a model is trained: in the order of `methods`, which recipes_of() keeps to.
 struct Method {
   const char *name, *peer, *word;  ///< for the table; on the command line of peers/learn.py
   double bar;  ///< the largest difference of a loss; of distances, the largest ratio
@@ -55,32 +54,36 @@ inline const std::vector<Method> methods{
 };
 constexpr std::size_t fp32 = 0, bf16 = 1;  // of `methods`
 
+template <class... Learners>
+Recipes views_of() {
+  return {&Trainer<Learners>::options...};
+}
 template <class Model>
-Trainers trainers_of() {
+Recipes recipes_of() {
   using Usual = AdamW<{.lr = lr, .weight_decay = weight_decay}>;
-  return {make_trainer<learner<Model, Fp32, Usual>>, make_trainer<learner<Model, Bf16, Usual>>,
-          make_trainer<learner<Model, Fp32, AdamW8bit<{.lr = lr, .weight_decay = weight_decay}>>>,
-          make_trainer<learner<Model, Fp32, Adafactor<{.lr = lr}>>>,
-          make_trainer<learner<Model, Fp32,
-                               Muon<{.lr = lr,
-                                     .weight_decay = weight_decay,
-                                     .adamw_lr = lr,
-                                     .adamw_weight_decay = weight_decay}>>>};
+  return views_of<learner<Model, Fp32, Usual>, learner<Model, Bf16, Usual>,
+                  learner<Model, Fp32, AdamW8bit<{.lr = lr, .weight_decay = weight_decay}>>,
+                  learner<Model, Fp32, Adafactor<{.lr = lr}>>,
+                  learner<Model, Fp32,
+                          Muon<{.lr = lr,
+                                .weight_decay = weight_decay,
+                                .adamw_lr = lr,
+                                .adamw_weight_decay = weight_decay}>>>();
 }
 
 struct Subject {
   const char *name, *model;  ///< for the table; the class of transformers
   std::vector<int> axes;     ///< of the inputs
   Add add;
-  Trainers trainers;
+  Recipes recipes;
 
   /// Of a row of the table.
   std::string with(const Method& method) const { return std::string(name) + ", " + method.name; }
 };
 inline const std::vector<Subject> subjects{
-    {"GPT", "GPT2LMHeadModel", {0, 0}, add_next_bytes, trainers_of<Gpt>()},
-    {"BERT", "BertForMaskedLM", {0, 0}, add_hidden_bytes, trainers_of<MaskedBert>()},
-    {"seq2seq", "MarianMTModel", {1, 0, 0}, add_reply, trainers_of<Replier>()},
+    {"GPT", "GPT2LMHeadModel", {0, 0}, add_next_bytes, recipes_of<Gpt>()},
+    {"BERT", "BertForMaskedLM", {0, 0}, add_hidden_bytes, recipes_of<MaskedBert>()},
+    {"seq2seq", "MarianMTModel", {1, 0, 0}, add_reply, recipes_of<Replier>()},
 };
 
 }  // namespace sinter::detail::bench::learn

@@ -22,18 +22,21 @@ using Runs = std::vector<Learnt>;
 /// What all runs have in common.
 struct Course {
   Text text;
-  int steps, runs, threads;
+  int steps, warmup, runs, threads;
 };
 
 inline TrainerCore trainer_of(const Subject& subject, std::size_t method, const Course& course,
                               int run) {
-  return subject.trainers[method](
-      {.seed = std::uint64_t(run), .threads = course.threads, .steps = course.steps});
+  const std::shared_ptr<RecipeView> recipe = subject.recipes[method]();
+  set_option(*recipe, "schedule.warmup", course.warmup);
+  return TrainerCore(
+      recipe, {.seed = std::uint64_t(run), .threads = course.threads, .steps = course.steps});
 }
 
-/// Trains with a method.
+/// Trains with a method, with the weights and the order of a run.
 /// throws    Error if a step was skipped
-inline Learnt learn(const Subject& subject, std::size_t method, const Course& course, int run) {
+inline Learnt learn_once(const Subject& subject, std::size_t method, const Course& course,
+                         int run) {
   TrainerCore trainer = trainer_of(subject, method, course, run);
   const auto batches = batches_of(course.text, subject.add, course.steps, run);
   const auto last = batches.begin() + course.steps;
@@ -50,6 +53,13 @@ inline Learnt learn(const Subject& subject, std::size_t method, const Course& co
   for (auto batch = last; batch != batches.end(); ++batch) held_out += trainer.evaluate(*batch);
   learnt.held_out = held_out.mean();
   return learnt;
+}
+
+inline Runs learn(const Subject& subject, std::size_t method, const Course& course) {
+  Runs runs;
+  for (int run = 1; run <= course.runs; ++run)
+    runs.push_back(learn_once(subject, method, course, run));
+  return runs;
 }
 
 /// Writes what peers/learn.py reads: the first weights and the batches of all runs, how to train, and
@@ -74,7 +84,7 @@ inline void write_job(const Subject& subject, const Course& course,
                     {"lr", lr},
                     {"weight_decay", weight_decay},
                     {"max_norm", max_norm},
-                    {"warmup", warmup},
+                    {"warmup", course.warmup},
                     {"steps", course.steps},
                     {"held_out", held_out_batches},
                     {"told", std::min(course.steps, first_steps)},

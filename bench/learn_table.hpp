@@ -125,6 +125,18 @@ inline Json json_of(const std::map<std::string, Runs>& all) {
       json[name].push_back({{"first_losses", run.losses}, {"final_loss", run.held_out}});
   return json;
 }
+/// The opposite of json_of(). JSON has no NaN, and null in its place.
+inline std::map<std::string, Runs> runs_of(const Json& json) {
+  const auto number = [](const Json& one) { return one.is_null() ? NAN : double(one); };
+  std::map<std::string, Runs> all;
+  for (const auto& [name, runs] : json.items())
+    for (const Json& run : runs) {
+      Learnt& learnt = all[name].emplace_back();
+      for (const Json& loss : run["first_losses"]) learnt.losses.push_back(number(loss));
+      learnt.held_out = number(run["final_loss"]);
+    }
+  return all;
+}
 inline Json json_of(const Row& row) {
   Json json{{"row", row.name}, {"measure", row.measure}, {"ours", row.ours}};
   if (!row.bar) return json;

@@ -18,6 +18,12 @@ TrainerCore make_trainer(TrainerSettings settings) {
   return TrainerCore(Trainer<Recipe>::options(), settings);
 }
 
+/// Sets an option that is a number of steps or examples, such as "schedule.warmup", where the recipe has it.
+inline void set_option(RecipeView& recipe, std::string_view dotted, std::int64_t count) {
+  for (const Option& option : recipe.options)
+    if (option.dotted() == dotted) *std::get<std::int64_t*>(option.value) = count;
+}
+
 /// Adds a sequence of tokens from which something can be learned.
 inline void add_sequence(HostBatch& batch, std::uint64_t state, int length, int vocabulary) {
   batch.ids.resize(2);

@@ -15,8 +15,8 @@ learns() { "$learn" --data "$scratch/text" --threads 2 --rounds "$rounds" --step
 
 expect 1 learns --only wide
 says "--only is 'wide', which is in none of these names: GPT, Fp32; GPT, Bf16"
-expect 2 learns --steps 10
-says '--steps'
+expect 1 learns --warmup 30
+says '--steps is 30, and --warmup 30. Give more steps'
 head -c 1000 "$scratch/text" >"$scratch/short"
 expect 1 "$learn" --data "$scratch/short"
 says 'The text has 1000 bytes, and needs 1300'
@@ -47,6 +47,30 @@ distance = rows["GPT, Bf16", "distance from fp32, mean of 30 losses"]["ours"]
 apart = [abs(a - b) for half, whole in zip(own["GPT, Bf16"], fp32)
          for a, b in zip(half["first_losses"], whole["first_losses"])]
 assert math.isclose(distance, sum(apart) / 60) and distance > 0, distance
+PYTHON
+
+# The same command trains only what the file lacks, and a command of other settings is refused.
+python3 - "$scratch/own.json" "$scratch/part.json" <<'PYTHON'
+import json, sys
+table = json.load(open(sys.argv[1]))
+table["ours"]["GPT, Fp32"][1]["final_loss"] = 7
+del table["ours"]["GPT, Muon"], table["rows"]
+json.dump(table, open(sys.argv[2], "w"))
+PYTHON
+expect 0 learns --only GPT --json "$scratch/part.json"
+python3 - "$scratch/own.json" "$scratch/part.json" <<'PYTHON' || fail 'it has trained other rows than those that were missing'
+import json, sys
+own, part = (json.load(open(path))["ours"] for path in sys.argv[1:])
+assert part["GPT, Fp32"][1]["final_loss"] == 7, part["GPT, Fp32"]
+assert part["GPT, Muon"] == own["GPT, Muon"], part["GPT, Muon"]
+PYTHON
+expect 1 learns --only GPT --json "$scratch/part.json" --warmup 20
+says 'is of another warmup: 10, and now it is 20. Name another file'
+expect 0 learns --only 'GPT, Fp32' --warmup 20 --json "$scratch/slow.json"
+python3 - "$scratch/own.json" "$scratch/slow.json" <<'PYTHON' || fail 'a longer warm-up does not slow the first steps'
+import json, sys
+own, slow = (json.load(open(path))["ours"]["GPT, Fp32"][0]["first_losses"] for path in sys.argv[1:])
+assert own[0] == slow[0] and all(b > a for a, b in zip(own[2:12], slow[2:12])), (own, slow)
 PYTHON
 
 # A peer that is played: it has our losses, or others, and lacks a package.
