@@ -25,7 +25,7 @@ using bench::speedrun::Entry, bench::speedrun::Evaluated, bench::speedrun::Json,
 
 constexpr const char* recipe = "speedrun_tinyshakespeare";
 /// An evaluation costs as much as a third of so much training, so that there are few.
-const std::vector<std::string> usual_flags{"--eval-every", "100", "--save-every", "0"};
+const std::vector<std::string> usual_flags{"--eval-every", "250", "--save-every", "0"};
 constexpr double usual_target = 1.55;  // nats a byte
 constexpr std::string_view tinyshakespeare =
     "ae717de95b0441526572a3fb9fde75d3";  // of its 1,115,394 bytes

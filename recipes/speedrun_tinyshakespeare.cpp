@@ -10,7 +10,7 @@ struct speedrun_tinyshakespeare
                     .hidden = 512,
                     .vocabulary = 256,
                     .positions = 256}>,
-             Bytes<{.context = 256}>, Muon<{.lr = 2e-2, .adamw_lr = 5e-3, .beta2 = .95}>,
-             LinearDecay<{.warmup = 20, .steps = 800}>, Batch<{.global = 16, .micro = 16}>> {};
+             Bytes<{.context = 256}>, Muon<{.lr = 2.5e-2, .adamw_lr = 6e-3, .beta2 = .95}>,
+             LinearDecay<{.warmup = 20, .steps = 2000}>, Batch<{.global = 8, .micro = 8}>> {};
 
 int main(int argc, char** argv) { return run<speedrun_tinyshakespeare>(argc, argv); }
