@@ -193,9 +193,9 @@ class TrainerCore {
   ///           elsewhere than in its last unit, or if the batch does not fit it
   void predict_rows(const HostBatch& batch, const std::function<void(const Prediction&)>& on_rows);
 
-  /// All parameters, in model order; a tied one is listed once. Those of a temporary trainer
-  /// outlive it, so that a loop may walk them.
+  /// All parameters, in model order; a tied one is listed once.
   const std::vector<detail::Parameter>& parameters() const& { return parameters_; }
+  /// All parameters of a temporary trainer. They outlive it, so that a loop may walk them.
   std::vector<detail::Parameter> parameters() && { return std::move(parameters_); }
   /// True if other processes have parts of what is to be saved, so that all must take part in each
   /// save.
