@@ -11,6 +11,7 @@
 
 #include "data/examples/example_formats.hpp"
 #include "ladder_rungs.hpp"
+#include "recipes.hpp"
 #include "sinter/data/tokenizer/train.hpp"
 #include "sinter/files/decompress.hpp"
 #include "sinter/trainer/evaluation.hpp"
