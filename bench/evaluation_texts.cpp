@@ -8,17 +8,15 @@
 // is trained on it. A reply has 16 tokens at most, about as many as examples of dialogues have. A row
 // is void if the losses of both differ.
 // "tokens" is how many each reply has, and how many the example's has.
-#include <unistd.h>
-
 #include <memory>
 
 #include "ladder_run.hpp"
 #include "report.hpp"
+#include "scratch_folder.hpp"
 
 using namespace sinter;
 using namespace sinter::detail;
 namespace ladder = sinter::detail::bench::ladder;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -44,10 +42,8 @@ Way way(std::string name, int threads, bool skips = false) {
 }
 
 ladder::Examples read(const std::string& path, const ladder::Wanted& wanted) {
-  const fs::path folder = fs::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()));
-  ladder::Examples examples = ladder::read_examples(path, wanted, folder);
-  fs::remove_all(folder);
-  return examples;
+  const bench::ScratchFolder scratch;
+  return ladder::read_examples(path, wanted, scratch.path);
 }
 
 void take_turn(Way& way, const ladder::Examples& examples) {

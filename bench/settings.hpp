@@ -2,7 +2,6 @@
 // The command line of the benches that hold contests.
 #pragma once
 #include <hwy/targets.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "report.hpp"
+#include "scratch_folder.hpp"
 #include "sinter/error.hpp"
 
 namespace sinter::detail::bench {
@@ -51,9 +51,10 @@ inline std::string find_python(const std::string& peers) {
 /// Reads --rounds, --peers, --only and --avx2; the last holds for all processes that are started.
 struct Settings : CommandLine {
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::string python;            // of the peers; empty if they are not wanted
-  std::string only;              // what the names of the wanted rows contain
-  std::filesystem::path folder;  // for scratch files; it lives as long as this object
+  std::string python;  // of the peers; empty if they are not wanted
+  std::string only;    // what the names of the wanted rows contain
+  const ScratchFolder scratch;
+  const std::filesystem::path& folder = scratch.path;
   int rounds;
 
   /// `add_flags` adds those of the bench itself.
@@ -77,14 +78,7 @@ struct Settings : CommandLine {
         setenv(name, value, 1);
     obey_avx2();
     python = find_python(peers);
-    folder = std::filesystem::temp_directory_path() / ("sinter-bench-" + std::to_string(getpid()));
   }
-  ~Settings() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
-  Settings(const Settings&) = delete;
-  Settings& operator=(const Settings&) = delete;
 
   bool wants(const std::string& row) const { return row.find(only) != std::string::npos; }
   /// throws    Error that lists all names if --only leaves none

@@ -30,19 +30,6 @@ constexpr double usual_target = 1.55;  // nats a byte
 constexpr std::string_view tinyshakespeare =
     "ae717de95b0441526572a3fb9fde75d3";  // of its 1,115,394 bytes
 
-/// A folder that lives as long as this object.
-struct Scratch {
-  fs::path path = fs::temp_directory_path() / ("sinter-speedrun-" + std::to_string(getpid()));
-
-  Scratch() { fs::create_directories(path); }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-};
-
 struct Asked {
   std::string data, peers, program;
   std::vector<std::string> more;
@@ -136,7 +123,8 @@ int run_bench(int argc, char** argv) {
   line.add_option("more", asked.more, "After --: flags for the entry");
   line.read(argc, argv);
 
-  const Scratch scratch;
+  const bench::ScratchFolder scratch;
+  fs::create_directories(scratch.path);
   const Rules rules{asked.target, asked.minutes, line.threads, scratch.path / "training",
                     scratch.path / "validation"};
   const bool counts = divide(asked.data, rules) && asked.target <= usual_target;
